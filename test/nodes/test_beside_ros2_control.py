@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 import time
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from domains import BUSY
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 import yaml
@@ -18,6 +20,7 @@ from walking_control.loading import load_robot
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.demo import run_demo
 from walking_control.ros.nodes.live_check import judge, Listener
+from walking_control.ros.nodes.lock_emulator_node import LockEmulatorNode
 from walking_control.ros.nodes.messages import ArrayWriter
 from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.ros.ros2_control.doctor import diagnose
@@ -133,6 +136,20 @@ def test_silence_leaves_the_last_effort_until_zero_is_sent(bench):
     assert simulator._command.effort[0] == 1.5
     sender.publish(ArrayWriter(1).write(0.0, 0))
     assert bench.spin_until(lambda: simulator._command.effort[0] == 0.0)
+
+
+@pytest.mark.parametrize('held', [True, False])
+def test_played_locks_are_held_by_the_simulator_or_by_efforts(bench, robot, held):
+    """If it failed, MuJoCo would take an effort for the command to hold, and knees be let go."""
+    overrides = [Parameter('held', value=held)]
+    emulator, told = bench.add(LockEmulatorNode(parameter_overrides=overrides)), []
+    emulator._effort_publisher = SimpleNamespace(publish=lambda sent: told.append([*sent.data]))
+    joints = JointState(name=[*robot.joints], velocity=[0.0] * 3)
+    for knee in (-0.5, -0.005):
+        joints.position = [0.0, knee, -0.5]
+        emulator._on_joints(joints)
+    assert told[0] == [0.0, 0.0] and told[1][1] == 0.0
+    assert told[1][0] > 0.0 and held == (told[1][0] == 1.0), told
 
 
 def test_a_running_robot_is_judged(bench, robot):

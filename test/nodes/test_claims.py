@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that ros2_control has given to another controller, beside a manager that plays it."""
 
+import json
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -8,6 +9,7 @@ import pytest
 import rclpy
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.controller_node import ControllerNode
@@ -186,6 +188,37 @@ def test_a_controller_that_leaves_is_named_at_once(bench, robot, manager):
     assert 'nobody hears our efforts' in node.session.clear()
     claims.on_activity(told(effort_controller='active'))
     assert node.session.clear() is None and node.fault is None
+
+
+@pytest.fixture
+def say(monkeypatch, manager, robot):
+    """Return what lets a played manager say which controllers are active, on its own topic."""
+    messages, take = ModuleType('controller_manager_msgs.msg'), Claims.on_activity
+    messages.ControllerManagerActivity = String  # pip does not have it: as JSON
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs.msg', messages)
+    monkeypatch.setattr(
+        Claims, 'on_activity', lambda claims, said: take(claims, told(**json.loads(said.data)))
+    )
+    publisher = robot.node.create_publisher(String, 'controller_manager/activity', topics.LATCHED)
+    return lambda **states: publisher.publish(String(data=json.dumps(states)))
+
+
+def test_what_the_manager_says_lets_the_efforts_fade(bench, robot, manager, say, monkeypatch):
+    """A law whose controller has left would command up to 60 N m to nobody, until it falls."""
+    manager.controllers = [OURS]  # who asks once a second hears nothing of it
+    say(effort_controller='active')  # before we are there
+    node = bench.controller(lockstep_timeout=600.0)
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    assert bench.spin_until(lambda: node.session.claims._active, 40.0), 'nobody hears the manager'
+    monkeypatch.setattr(node.session, '_conflict', lambda: None)  # what is looked at once a second
+    count = len(robot.efforts)
+    say(effort_controller='inactive')
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert 'effort_controller is inactive, says controller_manager' in node.fault.message
+    # no sensor asks for another answer, and no clock
+    assert bench.spin_until(lambda: len(robot.efforts) > count, 5.0), 'the last effort stands'
+    assert robot.efforts[-1].data[0] == 0.0
 
 
 def test_a_manager_that_is_started_anew_is_named(manager):

@@ -176,13 +176,17 @@ def test_a_fast_clock_is_read_as_often_as_it_is_needed(bench, simulator, monkeyp
         )
     )
     assert bench.spin_until(simulator.clock.get_subscription_count)
+    timers = [*watchdog.timers]
+    for timer in timers:  # what needs the time
+        timer.cancel()
     for tick in range(1000):
         simulator.tell(5.0 + 0.001 * tick)
-        if tick % 10 == 0:
-            bench.executor.spin_once(timeout_sec=0.0)
+        bench.executor.spin_once(timeout_sec=0.001)
+    assert len(read) < 100
+    for timer in timers:
+        timer.reset()
     end = 5.999
     assert bench.spin_until(lambda: watchdog.get_clock().now().nanoseconds * 1e-9 > end - 1e-6)
-    assert len(read) < 500
 
 
 @pytest.fixture

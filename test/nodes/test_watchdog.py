@@ -173,6 +173,8 @@ def test_a_controller_that_a_fault_has_stopped_is_not_dead(bench, robot):
     assert bench.spin_until(lambda: watchdog._size is not None)
     node.stop_now('internal', 'tried')
     assert robot.ask(1.01) == 0.0  # it goes on answering
+    watchdog._on_command(robot.efforts[-1])
+    assert watchdog._size is None, 'an answer of zero is work, unless it says that it rests'
     assert bench.spin_until(lambda: watchdog._size is None and not watchdog.tripped)
     trips = watchdog.trips
     assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)

@@ -9,6 +9,8 @@ from walking_control.models import Dynamics, Robot
 # buckle: w^2 J must be large against m g L. Damping acts against what the effort's delay t adds,
 # and adds to it itself: 2 d w t must be well below 1, for delays of some milliseconds.
 FREQUENCY, DAMPING = 70.0, 0.3
+# Of a spring inside the simulator, which acts without delay.
+OWN_FREQUENCY, OWN_DAMPING = 200.0, 0.7
 
 
 class LockEmulator:
@@ -17,20 +19,27 @@ class LockEmulator:
     A simplification: a lock that is pulled gives way a little (its load over w^2 J), and takes the
     inertia of the limb with all other joints at rest at zero.
 
+    Args:
+        robot: The `Robot`.
+        frequency: Of the spring and the limb it moves, rad/s.
+        damping: Of critical damping.
+
     Attributes:
         engaged: Which locks hold, ``(n_locks,)``.
+        angle: At which they hold, rad, ``(n_locks,)``.
+        gains: Of each spring and its damper, N m/rad and N m s/rad, ``(n_locks, 2)``.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        self._locks = robot.locks
+    def __init__(
+        self, robot: Robot, frequency: float = FREQUENCY, damping: float = DAMPING
+    ) -> None:
         self._joints = [robot.joint_index(lock.joint) for lock in robot.locks]
         dynamics = Dynamics(robot)
         inertia = np.diag(
             dynamics.mass_matrix(dynamics.configuration(np.zeros(len(robot.joints))))
         )[-len(robot.joints) :][self._joints]
-        self._stiffness = FREQUENCY**2 * inertia
-        self._damping = 2.0 * DAMPING * FREQUENCY * inertia
-        self._angle = np.array([lock.angle for lock in robot.locks])
+        self.gains = np.outer(inertia, (frequency**2, 2.0 * damping * frequency))
+        self.angle = np.array([lock.angle for lock in robot.locks])
         self._capture = np.array([lock.capture for lock in robot.locks])
         self.engaged = np.zeros(len(robot.locks), dtype=bool)
 
@@ -42,8 +51,7 @@ class LockEmulator:
             velocity: Likewise, rad/s.
             armed: Which locks are armed, ``(n_locks,)``.
         """
-        away = position[self._joints] - self._angle
+        away = position[self._joints] - self.angle
         self.engaged[:] = armed & (self.engaged | (np.abs(away) <= self._capture))
-        return np.where(
-            self.engaged, -self._stiffness * away - self._damping * velocity[self._joints], 0.0
-        )
+        moved = np.column_stack((away, velocity[self._joints]))
+        return np.where(self.engaged, -np.sum(self.gains * moved, axis=1), 0.0)

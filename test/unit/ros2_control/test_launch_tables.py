@@ -286,6 +286,8 @@ def test_topics_of_controllers_are_those_of_our_nodes(launched):
         assert topic == {**published, **heard}[name]
     if wiring.locks and target != HARDWARE:
         assert steps['locks'].executable == 'lock_emulator_node'
+        # of an effort instead of 1, or the other way round, the knees would buckle
+        assert steps['locks'].parameters[0]['held'] == (target == MUJOCO)
     else:
         assert 'locks' not in steps
 

@@ -8,7 +8,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, IMU, JOINTS, Measurement, WalkerState
+from walking_control.models.signals import Command, IMU, JOINTS, LOCKS, Measurement, WalkerState
 from walking_control.operation import Operation, Patience, sensor_kinds
 from walking_control.safety import Latch
 from walking_control.safety.fall import told_apart
@@ -133,6 +133,34 @@ def test_silence_is_not_counted_against_a_lock(dribbel):
     measurement.stamp, plausibility.locks_heard = 0.08, True
     plausibility.judge(measurement, 0.01)
     assert told[0][0] == 'lock'
+
+
+@pytest.mark.parametrize('late, code', [(True, None), (False, 'lock')])
+def test_a_lock_that_comes_later_than_its_joint_is_no_fault(dribbel, late, code):
+    """A message of the locks that is 30 ms under way would be blamed on a knee that swings.
+
+    `late`: whether the locks are silent meanwhile, or say by new stamps that they hold.
+    """
+    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
+    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
+    latch.handle(Event.CONFIGURE)
+    operation.activate(0.0)
+    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
+    measurement.orientation[3] = 1.0
+    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
+    measurement.locked[:] = True
+    for tick in range(40):
+        stamp = 0.002 * tick
+        measurement.linear_acceleration[1] = 1e-6 * tick  # no IMU repeats itself
+        if tick >= 20:  # the knee has been let go
+            measurement.position[1] -= 0.002 * 8.0
+            measurement.velocity[1] = -8.0
+        if tick == 36:
+            measurement.locked[0] = False
+        spoke = {LOCKS} if not late or tick < 20 or tick >= 36 else set()
+        for sensor in (*sorted(set(sensors) - {JOINTS, LOCKS}), *spoke, JOINTS):
+            operation.arrived(sensor, 1.0 + stamp, round(1e6 * stamp) + 1, stamp)
+    assert (operation.fault and operation.fault.code) == code, operation.fault
 
 
 @pytest.mark.parametrize('own', [True, False])

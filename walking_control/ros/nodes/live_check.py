@@ -78,7 +78,6 @@ class Listener(GuardedNode):
         self._found = time.monotonic() + DISCOVERY
         for sensor in self._sensors:
             read = reader_of(sensor, self._measurement.parts[sensor.name])
-            seen.arrivals.setdefault(sensor.topic, [])
             hear = partial(self._hear, sensor, read)
             self.create_subscription(message_type(sensor), sensor.topic, hear, topics.SENSOR_IN)
         now = time.monotonic
@@ -154,7 +153,7 @@ class Listener(GuardedNode):
 
     def _hear(self, sensor: Sensor, read: Callable[[Any], bool], message: Any) -> None:
         stamp = seconds(message.header.stamp)
-        self.seen.arrivals[sensor.topic].append((time.monotonic(), stamp))
+        self.seen.arrivals.setdefault(sensor.topic, []).append((time.monotonic(), stamp))
         try:
             if not read(message):
                 return

@@ -27,6 +27,11 @@ class LockEmulatorParameters(Parameters, section='node'):
     """Of the emulator."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
+    held: bool = parameter(
+        False,
+        '',
+        'Whether the simulator holds a joint by itself while it is told 1, not an effort.',
+    )
 
 
 class LockEmulatorNode(GuardedNode):
@@ -44,9 +49,10 @@ class LockEmulatorNode(GuardedNode):
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
-        robot = load_robot(own_parameters(self, LockEmulatorParameters).read().robot_file).robot
+        values = own_parameters(self, LockEmulatorParameters).read()
+        robot = load_robot(values.robot_file).robot
         require(robot.locks, f'robot {robot.name}', limit='has no locks to play')
-        self._emulator = LockEmulator(robot)
+        self._emulator, self._held = LockEmulator(robot), values.held
         self._armed = np.ones(len(robot.locks), dtype=bool)
         self._reader = JointStateReader(robot.joints)
         self._position, self._velocity = np.zeros((2, len(robot.joints)))
@@ -82,7 +88,9 @@ class LockEmulatorNode(GuardedNode):
         if not (np.isfinite(self._position).all() and np.isfinite(self._velocity).all()):
             return  # of such states no effort follows
         efforts = self._emulator.update(self._position, self._velocity, self._armed)
-        self._effort_publisher.publish(self._efforts.write(efforts, 0))
+        self._effort_publisher.publish(
+            self._efforts.write(self._emulator.engaged if self._held else efforts, 0)
+        )
         self._state_publisher.publish(
             self._states.write(seconds(message.header.stamp), self._emulator.engaged)
         )

@@ -380,7 +380,7 @@ def plan_mujoco(place: Place) -> list[Step]:
             if os.environ.get('ROS_DISTRO') == 'humble'
             else (),
         ),
-        *_emulator(place),
+        *_emulator(place, held=True),
         *_watchdog(place, sim_time=True),
         _load(place, MUJOCO),
         _switch(place, 'activate', list(controllers_of(wiring, MUJOCO)), 'load'),
@@ -592,7 +592,8 @@ def _watchdog(place: Place, sim_time: bool = False) -> list[Step]:
     )
 
 
-def _emulator(place: Place) -> list[Step]:
+def _emulator(place: Place, held: bool = False) -> list[Step]:
+    """Return what plays locks: by efforts, or held by the simulator itself."""
     return (
         [
             Process(
@@ -601,7 +602,9 @@ def _emulator(place: Place) -> list[Step]:
                 'lock_emulator_node',
                 'lock_emulator',
                 needed=True,
-                parameters=({'robot_file': place.values['robot'], 'use_sim_time': True},),
+                parameters=(
+                    {'robot_file': place.values['robot'], 'use_sim_time': True, 'held': held},
+                ),
             )
         ]
         if place.wiring.locks

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot for mujoco_ros2_control: the MJCF of plant `mujoco`, with motors, sensors and a start.
 
-The world's z is up there, as IMUs have it: on a slope the floor is tilted, not gravity.
+The world's z is up there, as IMUs have it: on a slope the floor is tilted, not gravity. The motor
+of a joint with a lock is a spring and a damper that hold it while their control is 1: from outside
+they would act some milliseconds late, and ring.
 """
 
 from dataclasses import replace
@@ -11,8 +13,9 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models import Base, KINDS, RobotFile, World
-from walking_control.ros.ros2_control import gazebo_description, LOCK_EFFORT, Wiring
+from walking_control.ros.ros2_control import gazebo_description, Wiring
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
+from walking_control.simulation.lock_emulation import LockEmulator, OWN_DAMPING, OWN_FREQUENCY
 from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.mujoco.engine import MujocoEngine
 
@@ -74,9 +77,13 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
 
 def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
     limits = dict(zip(wiring.motors, wiring.robot.effort_limits.tolist()))
+    locks = LockEmulator(wiring.robot, OWN_FREQUENCY, OWN_DAMPING)
+    springs = dict(
+        zip(wiring.locks, np.column_stack((locks.gains[:, 0] * locks.angle, -locks.gains)))
+    )
     for joint in wiring.robot.joints:
         if joint in wiring.motors or joint in wiring.locks:
-            limit = limits.get(joint, LOCK_EFFORT)
+            limit = limits.get(joint, 1.0)
             motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
             drive = wiring.robot.actuators.get(joint)
             if drive is not None and KINDS[drive.drive].has_own_gains:
@@ -85,6 +92,8 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
                 continue
             motor.set_to_motor()
             motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
+            if joint not in limits:  # its control times a + b q + c v
+                motor.gaintype, motor.gainprm[:3] = mj.mjtGain.mjGAIN_AFFINE, springs[joint]
 
 
 def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
@@ -117,9 +126,8 @@ def _start(
         qpos[3:7] = [turn.w, *turn.vec()]
         return {'qpos': qpos, 'qvel': qvel}
     axes = list(base.axes)
+    turned = tilt.matrix()[np.ix_(axes, axes)]
     for values in (qpos, qvel):
-        along = np.zeros(3)
-        along[axes] = values[: len(axes)]
-        values[: len(axes)] = (tilt * along)[axes]
+        values[: len(axes)] = turned @ values[: len(axes)]
     qpos[len(axes) : len(axes) + len(base.angles)] += 2.0 * np.arctan2(tilt.y, tilt.w)
     return {'qpos': qpos, 'qvel': qvel}
