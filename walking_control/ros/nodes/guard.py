@@ -7,7 +7,7 @@ lets an exception in a callback end the process, and nobody would send the safe 
 Nor does one hold up the next tick: what is too long is refused before it is read, parameters are
 set a few at a time, and what takes long is done in a thread beside the callbacks. An executor calls
 in the order of arrival, and a machine that is too slow lets its queue grow: what is urgent, such as
-an emergency stop, is therefore looked for before each callback.
+an emergency stop, is therefore looked for between the callbacks as well.
 """
 
 from collections import deque
@@ -43,7 +43,7 @@ from rclpy.time_source import TimeSource
 from walking_control.ros.nodes.limits import Excess, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
-HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.03 ms
+HEED = 0.01  # s between two looks for what is urgent, at least: each takes 0.03 ms
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value

@@ -67,7 +67,9 @@ class Output:
         """Send a figure on a telemetry topic of its own."""
         if name not in self._figures:
             self._figures[name] = self._publisher(Float64, topics.telemetry(name))
-        self._send(self._figures[name], Float64(data=float(value)))
+        # to publish costs as much where nobody listens
+        if self._rehearsing or self._figures[name].get_subscription_count():
+            self._send(self._figures[name], Float64(data=float(value)))
 
     def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:
@@ -96,7 +98,8 @@ class Telemetry(Output):
         self._work.add(stamp)
 
     def _write(self, stamp: float) -> None:
-        for name, value in self._told().items():
+        heard = any(each.get_subscription_count() for each in self._figures.values())
+        for name, value in self._told().items() if heard or self._rehearsing else ():
             self._tell(name, value)
 
     def _told(self) -> dict[str, float]:

@@ -75,8 +75,9 @@ class WalkMarkers(Output):
         self._note_footprints(self._law.foot_plan(), self._loop.state.base.position)
 
     def _write(self, stamp: float) -> None:
-        markers = self._markers(self._law.foot_plan(), self._loop.state.base.position, stamp)
-        self._send(self._array, MarkerArray(markers=markers))
+        if self._rehearsing or self._array.get_subscription_count():
+            markers = self._markers(self._law.foot_plan(), self._loop.state.base.position, stamp)
+            self._send(self._array, MarkerArray(markers=markers))
 
     def _note_footprints(self, plan: FootPlan, base: np.ndarray) -> None:
         """Keep where a foot stands that has not stood before."""
