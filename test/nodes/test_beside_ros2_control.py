@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our nodes beside a stand-in for ros2_control, on the files that are shipped for it."""
 
+import contextlib
 from dataclasses import replace
 import time
 from types import SimpleNamespace
@@ -16,8 +17,9 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 import yaml
 
+from walking_control.cli.parser import make_parser
 from walking_control.loading import load_robot
-from walking_control.ros.nodes import topics
+from walking_control.ros.nodes import live_check, topics
 from walking_control.ros.nodes.demo import run_demo
 from walking_control.ros.nodes.live_check import judge, Listener
 from walking_control.ros.nodes.lock_emulator_node import LockEmulatorNode
@@ -100,7 +102,11 @@ def test_fast_states_and_another_order_and_sign(tmp_path):
 def test_a_simulators_habits_are_borne(name, duration, steps):
     """If it failed, zeros or NaN at first, or joints without torque for 15 ms, would end a walk."""
     result = beside_stand_in(load_robot(name), duration, place='gazebo')
-    assert result.run.fault is None and result.run.columns['steps'][-1] >= steps
+    columns = result.run.columns
+    assert result.run.fault is None and columns['steps'][-1] >= steps
+    limp = columns['time'] < 0.0149
+    assert limp.sum() > 1 and not columns['effort'][limp].any()
+    assert columns['effort'][~limp][0].any()
 
 
 def test_a_wrong_sign_is_a_fault():
@@ -180,6 +186,35 @@ def test_silence_and_another_description_are_named(bench):
     assert any('robot_description' in sentence for sentence in left_out)
     listener.description = load_robot('dribbel', [('hip_mass', 6.0)]).robot.urdf
     assert 'mass of link' in str(judge(robot_file, listener, 1.0)[0][0])
+
+
+@pytest.mark.parametrize('there', [False, True])
+def test_a_live_check_answers_within_ten_seconds(bench, monkeypatch, there):
+    """Whoever waits for half a minute without a word would end it.
+
+    To begin takes up to four of them. What time is counted is that of the loop: none of a machine.
+    """
+    options = make_parser().parse_args(['check', 'dribbel', '--live'])
+    clock = SimpleNamespace(now=100.0)
+
+    def spin_once(timeout_sec):
+        clock.now += timeout_sec
+
+    executor = SimpleNamespace(spin_once=spin_once)
+    monkeypatch.setattr(live_check, 'time', SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(live_check, 'ros', contextlib.nullcontext)
+    monkeypatch.setattr(
+        live_check, 'spun', lambda node: contextlib.nullcontext(bench.add(node) and executor)
+    )
+    if there:  # after a second, and has nothing to say of
+        missing = property(lambda _: [] if clock.now > 101.0 else ['imu'])
+        monkeypatch.setattr(Listener, 'missing', missing)
+    problems, left_out, found = live_check.check_live(
+        load_robot('dribbel'), '', options.wait, options.seconds
+    )
+    assert clock.now - 100.0 < 6.0
+    lines = [*map(str, (*problems, *found.problems)), *left_out, *found.remarks]
+    assert len(problems) == 1 and not any('\n' in line for line in lines)
 
 
 @pytest.mark.parametrize('place', ['/left/controller_manager', '/my_manager'])

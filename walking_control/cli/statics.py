@@ -163,7 +163,7 @@ class _Check(Common, Learned):
     live: bool = option('listen to the running robot: do gravity and motion bear its sensors out?')
     namespace: str = option('of the running robot', 'NS', default='')
     seconds: float = option('how long to listen to it (default: 3)', 'S', positive, default=3.0)
-    wait: float = option('longest wait for its sensors (default: 10)', 'S', positive, default=10.0)
+    wait: float = option('longest wait for its sensors (default: 5)', 'S', positive, default=5.0)
 
 
 @verb('walking_control check my_robot.yaml')

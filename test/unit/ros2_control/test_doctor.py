@@ -92,6 +92,16 @@ def test_a_slow_sensor_is_a_problem():
     assert problem.what == names.JOINT_STATES and '10 Hz' in str(problem)
 
 
+def test_joint_states_slower_than_the_law_are_a_problem():
+    """A manager at 100 Hz would let a law of 500 Hz walk at a fifth of its rate, without a word."""
+    for rate, told in ((490.0, False), (100.0, True)):
+        problems = diagnose(load_robot('walker3d'), running(rate=rate), None).problems
+        assert bool(problems) == told
+    (problem,) = problems
+    assert problem.what == names.JOINT_STATES and 'must come at 400 Hz' in str(problem)
+    assert 'update_rate of controller_manager' in problem.remedy
+
+
 def silent(seen):
     rows = seen.arrivals[names.JOINT_STATES]
     seen.arrivals[names.JOINT_STATES] = [row for row in rows if not 0.2 < row[0] - rows[0][0] < 0.5]

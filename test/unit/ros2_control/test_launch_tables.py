@@ -218,6 +218,8 @@ class Manager:
             self.configured.update(controllers)
             self.active |= set() if '--inactive' in options else set(controllers)
         elif isinstance(step, Call) and 'switch_controller' in ' '.join(step.command):
+            # without a strictness the controller manager warns at every start
+            assert re.search('--strict |strictness: 2,', ' '.join(step.command))
             request = re.search(
                 r'--activate (.*)|activate_controllers: .([^]]*)', ' '.join(step.command)
             )
@@ -318,6 +320,8 @@ def test_descriptions_and_worlds_fit_together(launched):
         return
     (path,) = shlex.split(steps['gazebo'].arguments['gz_args'])
     world = ElementTree.parse(path).getroot().find('world')
+    assert steps['gazebo'].arguments['on_exit_shutdown'] == 'true'  # else it would hang at its end
+    assert steps['load'].after == 'spawn'  # the manager comes with the robot
     create = dict(zip(steps['spawn'].arguments[::2], steps['spawn'].arguments[1::2]))
     assert create['-world'] == world.get('name')
     assert f'/world/{world.get("name")}/control' in steps['unpause'].command
@@ -370,7 +374,7 @@ def test_arming_at_once_is_asked_for():
     assert list(steps['arm'].command[3:]) == [
         '--controller-manager',
         '/left/controller_manager',
-        '--strict',  # without a strictness the controller manager warns at every start
+        '--strict',
         '--activate',
         *commanding(place.wiring, HARDWARE),
     ]
@@ -417,6 +421,15 @@ def test_launch_files_are_thin(name):
     assert functions[0].name == 'generate_launch_description'
     if name != 'simulation':
         assert len(functions) == 1 and len(functions[0].body) == 2  # docstring, return
+
+
+def test_forces_in_gazebo_are_averaged_unless_told_otherwise(tmp_path):
+    """If it failed, single samples that balls lose there would end a walk: contact_flicker."""
+    (tmp_path / 'mine.yaml').touch()
+    given = {'robot': 'walker3d', 'params_file': str(tmp_path / 'mine.yaml')}
+    first, mine, _ = steps_of(GAZEBO, **given)[0]['controller'].parameters
+    assert first == {'estimator.force_time': 0.005} and mine == given['params_file']
+    assert len(steps_of(MUJOCO, robot='walker3d')[0]['controller'].parameters) == 1
 
 
 def test_simulators_at_another_speed():

@@ -221,15 +221,13 @@ def judge(
         )
     if listener.description is None:
         left_out.append(f'nobody tells {topics.ROBOT_DESCRIPTION}: it is not compared')
-    else:
-        found = differences(robot_file.robot.urdf, listener.description)
-        if found:
-            problems.append(
-                InvalidInput(
-                    topics.ROBOT_DESCRIPTION,
-                    limit='is another robot than the robot file: ' + '; '.join(found),
-                )
+    elif found := differences(robot_file.robot.urdf, listener.description):
+        problems.append(
+            InvalidInput(
+                topics.ROBOT_DESCRIPTION,
+                limit='is another robot than the robot file: ' + '; '.join(found),
             )
+        )
     if listener.problem is not None:
         problems.append(InvalidInput(str(listener.problem)))
     elif listener.missing:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
 from walking_control.ros.ros2_control import names
@@ -73,8 +74,9 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
     """
     found = Diagnosis()
     timeout = robot_file.values(SafetyParameters).state_timeout
+    rate = robot_file.values(LAWS.find(robot_file.controller).parameters).rate
     pace = _judge_clock(found, seen)
-    _judge_rates(found, seen, timeout, pace)
+    _judge_rates(found, seen, timeout, pace, rate)
     _judge_start(found, seen, timeout)
     found.problems += [
         InvalidInput(
@@ -158,25 +160,28 @@ def _judge_clock(found: Diagnosis, seen: Seen) -> float:
     return pace if pace > 0.0 else 1.0
 
 
-def _judge_rates(found: Diagnosis, seen: Seen, timeout: float, pace: float) -> None:
+def _judge_rates(found: Diagnosis, seen: Seen, timeout: float, pace: float, rate: float) -> None:
+    """Judge how often sensors come; the joint states set the pace of a law of a rate, Hz."""
     rates = {}
     for topic, rows in seen.arrivals.items():
         heard, stamps = np.array(rows).reshape(-1, 2).T
-        steps = np.diff(stamps)
-        steps = steps[steps > 0.0]
+        steps = np.diff(np.unique(stamps))
         if len(steps) < ENOUGH:
             continue
         period = float(np.median(steps))
         jitter = float(np.percentile(np.abs(steps - period), 99))
         rates[topic] = f'{topic} {1.0 / period:.4g} Hz +- {1e3 * jitter:.2f} ms'
-        if period > RATE_MARGIN * timeout:
+        least = max(
+            1.0 / (RATE_MARGIN * timeout), RATE_MARGIN * rate * (topic == names.JOINT_STATES)
+        )
+        if 1.0 / period < least:
             found.problems.append(
                 InvalidInput(
                     topic,
                     value=f'{1.0 / period:.3g} Hz',
-                    limit='must come at '
-                    f'{1.0 / (RATE_MARGIN * timeout):.3g} Hz or more, by safety.state_timeout',
-                    remedy='raise the rate of its broadcaster, or safety.state_timeout',
+                    limit=f'must come at {least:.3g} Hz or more, by safety.state_timeout and by '
+                    f'the rate of the law, {rate:g} Hz',
+                    remedy=f'raise update_rate of {names.MANAGER}, or safety.state_timeout',
                 )
             )
         elif (gap := float(np.max(np.diff(heard))) * pace) > timeout:
@@ -213,9 +218,8 @@ def _judge_limiter(
     found: Diagnosis, seen: Seen, robot_file: RobotFile, position: np.ndarray
 ) -> None:
     enforced = seen.parameters.get(names.MANAGER, {}).get('enforce_command_limits')
-    if enforced is None:
-        return
-    found.facts['enforce_command_limits'] = str(enforced).lower()
+    if enforced is not None:
+        found.facts['enforce_command_limits'] = str(enforced).lower()
     robot = robot_file.robot
     close = [
         joint
