@@ -195,6 +195,40 @@ def test_an_imu_of_another_moment_contradicts_nothing(dribbel, own):
     assert not own or operation.loop.supervisor.bridged == 0 and 'gyroscope' not in words, words
 
 
+@pytest.mark.parametrize('seen, code', [(1.0, None), (0.4, 'gyroscope')])
+def test_a_turn_in_a_silence_is_no_lie(seen, code):
+    """A gyroscope would be blamed for what the base turned while nobody heard it.
+
+    `seen`: of how fast the base turns, what the gyroscope says. Of 74 ms 50 are silent.
+    """
+    supervisor = Supervisor(load_robot('walker3d').robot, SafetyParameters.read({}), period=0.002)
+    measurement = Measurement(load_robot('walker3d').robot)
+    for tick in range(600):
+        measurement.stamp += 0.002 + 0.05 * (tick % 12 == 0 and code is None)
+        angle, rate = (f(6.0 * measurement.stamp) for f in (math.sin, math.cos))
+        half, live = 0.15 * angle, 1e-3 * (tick % 2)
+        measurement.orientation[:] = 0.0, math.sin(half), 0.0, math.cos(half)
+        measurement.angular_velocity[:] = live, seen * 1.8 * rate, 0.0
+        down = -9.81 * math.sin(2.0 * half), live, 9.81 * math.cos(2.0 * half)
+        measurement.linear_acceleration[:] = down
+        supervisor.check_measurement(measurement)
+    assert (supervisor.fault and supervisor.fault.code) == code, supervisor.fault
+
+
+@pytest.mark.parametrize('silence', [0.0, 0.05])
+def test_a_law_is_told_how_long_a_silence_was(silence):
+    """Of two periods instead, its step would come as much too late, and the robot fall."""
+    loop = ControlLoop(load_robot('walker3d'))
+    measurement, told = Measurement(loop.robot), []
+    measurement.foot_force[:, 2] = 70.0
+    update = loop.law.update
+    loop.law.update = lambda *given: (told.append(given[2]), update(*given))
+    for stamp in (0.0, 0.002, 0.004 + silence):
+        measurement.stamp = stamp
+        loop.tick(measurement)
+    assert told[1:] == pytest.approx([0.002, 0.002 + silence])
+
+
 def test_a_flickering_contact_ends_no_walk_in_space():
     """If it failed, an upright robot on ice would be let go for what its estimator bears."""
     for name, code in (('walker3d', None), ('dribbel', 'contact_flicker')):
