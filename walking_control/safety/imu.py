@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An IMU that is mounted, wired or filtered wrongly, or that repeats itself."""
 
+from itertools import starmap
 import math
 
 import numpy as np
@@ -60,20 +61,33 @@ class ImuCheck:
         self._force: list[float] = []
         self._claimed = self._seen = self._pressed = np.zeros(3)  # m/s
 
-    def feel_shove(self, measurement: Measurement, heard: float) -> str | None:
-        """Return in words why nothing moves the robot as the IMU says, or None.
+    def feel(self, measurement: Measurement, heard: float) -> tuple[tuple[str, str | None], ...]:
+        """Return codes, each with why the specific force cannot be, in words, or None.
 
         Args:
             measurement: The `Measurement`, finite.
             heard: Time that it stands for, s.
         """
         force = measurement.linear_acceleration.tolist()
-        if force == self._force:  # held while it ticks more rarely, or was lost
-            return None
+        upward = _turn(measurement.orientation.tolist(), force)
+        counts = any(force) and self._is_carried(measurement)
+        is_new = force != self._force  # else held while it ticks more rarely, or was lost
         self._force = force
-        x, y, z = _turn(measurement.orientation.tolist(), force)
+        return (
+            (
+                'accelerometer',
+                self._feel_shove(measurement, heard, upward, counts) if is_new else None,
+            ),
+            ('imu_gravity', self._feel_gravity(heard, upward) if counts else None),
+        )
+
+    def _feel_shove(
+        self, measurement: Measurement, heard: float, upward: list[float], counts: bool
+    ) -> str | None:
+        """Return in words why nothing moves the robot as the IMU says, or None."""
+        x, y, z = upward
         felt = math.hypot(x, y, z - self._gravity)
-        if not any(force) or felt <= SHOVE * self._gravity or not self._is_carried(measurement):
+        if felt <= SHOVE * self._gravity or not counts:
             self._shoved = 0.0
             return None
         moved = self._by_legs(measurement)
@@ -98,8 +112,7 @@ class ImuCheck:
 
     def _is_carried(self, measurement: Measurement) -> bool:
         """Return whether feet carry: in the air no foot rests, and legs may throw the base."""
-        feet = measurement.foot_force.tolist()
-        return sum(math.hypot(*foot) for foot in feet) >= self._loaded
+        return sum(starmap(math.hypot, measurement.foot_force.tolist())) >= self._loaded
 
     def _by_legs(self, measurement: Measurement) -> np.ndarray:
         """Return how fast the IMU moves if a foot rests, in the world, m/s, ``(n_feet, 3)``."""
@@ -135,17 +148,9 @@ class ImuCheck:
         x, y, z = _turn(measurement.orientation.tolist(), specific)
         return np.array((x, y, z - self._gravity))
 
-    def feel_gravity(self, measurement: Measurement, heard: float) -> str | None:
-        """Return in words why gravity cannot be where the IMU feels it, or None.
-
-        Args:
-            measurement: The `Measurement`, finite.
-            heard: Time that it stands for, s.
-        """
-        force = measurement.linear_acceleration.tolist()
-        if not any(force) or not self._is_carried(measurement):
-            return None
-        upward, mean = _turn(measurement.orientation.tolist(), force), self._mean
+    def _feel_gravity(self, heard: float, upward: list[float]) -> str | None:
+        """Return in words why gravity cannot be where the IMU feels it, or None."""
+        mean = self._mean
         self._felt += heard
         share = min(heard / min(GRAVITY_TIME, self._felt), 1.0) if self._felt else 0.0
         for i in range(3):

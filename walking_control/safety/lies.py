@@ -291,7 +291,7 @@ class LieDetector:
         kept = math.exp(-STEP / MEMORY)
         now, before = looks[-1], looks[-1 - TURN]
         gyro = now.turned - before.turned
-        turn = np.array(rotation_between(before.orientation, now.orientation))
+        turn = np.array(rotation_between(before.orientation.tolist(), now.orientation.tolist()))
         self._by_orientation.add(kept, gyro, turn)
         told = {GYRO: gyro, ORIENTATION: turn}
         rested = [

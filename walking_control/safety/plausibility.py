@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What measured numbers can be: every one that reaches a law lies within a bound of this table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import math
 from typing import NamedTuple
 
@@ -128,7 +128,7 @@ class Plausibility:
         self._wrong_for = [math.inf] * len(self._good_at)  # s of samples heard
         self._is_clean = False  # whether all channels were good in the last measurement
         self._known: float | None = None  # stamp of the last measurement
-        self._drift, self._turned = np.zeros(len(self._robot.joints)), np.zeros(3)
+        self._drift, self._turned = np.zeros(len(self._robot.joints)), [0.0, 0.0, 0.0]
         self._last = Measurement(self._robot)
 
     def judge(self, measurement: Measurement, heard: float) -> Measurement:
@@ -139,16 +139,14 @@ class Plausibility:
             heard: Time that it stands for, s, without a silence before it.
         """
         good, values, self._heard = self._good, measurement.values, heard
-        if (self._is_clean or self._known is None) and self._is_fine(measurement):
-            told, self._is_clean = measurement, True
+        if self._is_clean and self._is_fine(measurement):
+            told = measurement
             self._good_at = [measurement.stamp] * len(self._good_at)
             good.values[:], good.locked[:], good.stamp = (
                 values,
                 measurement.locked,
                 measurement.stamp,
             )
-            if self._known is None:
-                self._wrong_for = [0.0] * len(self._good_at)
         else:
             told = self._sort(measurement)
         self.last_lag = self.imu_lag
@@ -157,15 +155,11 @@ class Plausibility:
 
     def _is_fine(self, measurement: Measurement) -> bool:
         values, good = measurement.values, self._good
-        age = math.inf if self._known is None else measurement.stamp - good.stamp
+        age = measurement.stamp - good.stamp
+        within = (self._lower <= values) & (values <= self._upper)
+        near = np.abs(values - good.values) <= self._jump + self._slope * age
         return (
-            bool(
-                ((self._lower <= values) & (values <= self._upper)).all()
-                and (
-                    self._known is None
-                    or (np.abs(values - good.values) <= self._jump + self._slope * age).all()
-                )
-            )
+            False not in (within & near).tobytes()
             and self._wrong_turn(measurement.orientation, age + self.imu_gap) is None
             and not any(self._is_elsewhere(measurement, *lock) for lock in self._locks)
         )
@@ -178,14 +172,15 @@ class Plausibility:
 
     def _wrong_turn(self, orientation: np.ndarray, age: float) -> tuple[str, str] | None:
         """Return code and words if a quaternion is none or jumped from the last good one."""
-        norm = math.hypot(*orientation.tolist())  # of any size
+        said = orientation.tolist()
+        norm = math.hypot(*said)  # of any size
         if not abs(norm - 1.0) < UNIT:
             return 'orientation', f'the IMU quaternion has norm {norm:.3g}, not 1'
         if not math.isfinite(age):
             return None
         values = self._values
-        turn = rotation_between(self._good.orientation, orientation)
-        moved = math.dist(turn, (age * self._good.angular_velocity).tolist())
+        turn = rotation_between(self._good.orientation.tolist(), said)
+        moved = math.dist(turn, [age * rate for rate in self._good.angular_velocity.tolist()])
         possible = values.jump_margin + 0.5 * values.base_rate_limit * age
         if moved <= possible:
             return None
@@ -300,12 +295,13 @@ class Plausibility:
         age, drift = math.inf if before is None else told.stamp - before, self._drift
         if age > SILENCE * self._heard:
             last.values[:], self._imu_known = told.values, told.stamp - self.imu_lag
-            drift[:] = self._turned[:] = 0.0
+            self._said, self._turned = told.blocks[IMU][:7].tolist(), [0.0, 0.0, 0.0]
+            drift[:] = 0.0
             return
         drift *= math.exp(-age / MEMORY)
         drift += 0.5 * age * (told.velocity + last.velocity) - (told.position - last.position)
         allowed = values.jump_margin + (0.5 * age + LAG) * self.speeds
-        if (np.abs(drift) > allowed).any():
+        if True in (np.abs(drift) > allowed).tobytes():
             worst = int((np.abs(drift) - allowed).argmax())
             self._latch(
                 'contradiction',
@@ -316,19 +312,22 @@ class Plausibility:
             )
         last.position[:], last.velocity[:] = told.position, told.velocity
         if not self.imu_lost:
-            self._compare_imu(told, last)
+            self._compare_imu(told)
 
-    def _compare_imu(self, told: Measurement, last: Measurement) -> None:
-        if (told.blocks[IMU][:7] == last.blocks[IMU][:7]).all():  # no news: rarer than the joints
+    def _compare_imu(self, told: Measurement) -> None:
+        said, before = told.blocks[IMU][:7].tolist(), self._said
+        if said == before:  # no news: rarer than the joints
             return
-        stamp = told.stamp - self.imu_lag
+        self._said, stamp = said, told.stamp - self.imu_lag
         age, self._imu_known = max(stamp - self._imu_known, 0.0), stamp
-        turn = rotation_between(last.orientation, told.orientation)
-        self._turned *= math.exp(-age / MEMORY)
-        self._turned += 0.5 * age * (told.angular_velocity + last.angular_velocity) - turn
-        last.blocks[IMU][:] = told.blocks[IMU]
-        off = math.hypot(*self._turned.tolist())
-        allowed = self._values.jump_margin + 0.5 * age * self._values.base_rate_limit
+        turn = rotation_between(before[:4], said[:4])
+        kept, half = math.exp(-age / MEMORY), 0.5 * age
+        self._turned = [
+            kept * turned + (half * (now + then) - angle)
+            for turned, now, then, angle in zip(self._turned, said[4:], before[4:], turn)
+        ]
+        off = math.hypot(*self._turned)
+        allowed = self._values.jump_margin + half * self._values.base_rate_limit
         if off > allowed:
             self._latch(
                 'contradiction',
@@ -345,10 +344,10 @@ def _degrees(value: float, channel: Channel) -> str:
     return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''
 
 
-def rotation_between(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+def rotation_between(before: Sequence[float], after: Sequence[float]) -> tuple[float, float, float]:
     """Return the rotation vector, in its own axes, that turns one quaternion xyzw into another."""
-    a, b, c, d = before.tolist()
-    x, y, z, w = after.tolist()
+    a, b, c, d = before
+    x, y, z, w = after
     s = d * w + a * x + b * y + c * z
     u = (
         d * x - a * w - b * z + c * y,

@@ -91,6 +91,8 @@ class RepeatCheck:
         self._members = [np.array(part.numbers) for part in self._parts]
         self._feet = {i for i, part in enumerate(self._parts) if part.code == 'foot_force'}
         self._in_space = robot.is_free
+        # number -> all that repeat themselves with it
+        self._fellows = {number: {*part.numbers} for part in self._parts for number in part.numbers}
         n = len(self._parts)
         # which numbers are of each part, then which of the sensor whose change counts as news
         self._owner = np.zeros((2 * n, self._parts[0].news.stop))
@@ -118,7 +120,9 @@ class RepeatCheck:
             return None
         other = values != self._last
         self._last[:] = values
-        if other.all():  # as it should be
+        still, fellows = {*(~other).nonzero()[0].tolist()}, self._fellows
+        if not any(fellows[number] <= still for number in still & fellows.keys()):
+            # every part is new, as it should be
             self._lively += MEMORY * (1.0 - self._lively)
             self._was[:], self._count[:], self._held[:] = self._lively, 0, 0.0
             return None

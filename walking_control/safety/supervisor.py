@@ -65,10 +65,12 @@ class Supervisor:
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self.effort_limits = robot.effort_limits
+        self.effort_limits, self._lowest = robot.effort_limits, -robot.effort_limits
         # in space feet may stand on steps, and the estimator weighs what they say
         self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
+        # s, of what a law leads to
+        self._longest = {State.STOPPING: values.stop_time, State.LOWERING: values.lower_time}
         self.clamped = 0  # commands that were larger than a limit
         self.forget()
 
@@ -193,8 +195,7 @@ class Supervisor:
             if lost:  # what stands in contradicts nothing
                 return told if self.led else None
             for code, words in (
-                ('accelerometer', self._imu.feel_shove(told, heard)),
-                ('imu_gravity', self._imu.feel_gravity(told, heard)),
+                *self._imu.feel(told, heard),
                 ('imu_frozen', self._imu.stand_still(measurement, heard)),
             ):
                 if words is not None:
@@ -328,34 +329,35 @@ class Supervisor:
         self._end_stop()
 
     def _end_stop(self) -> None:
-        latch, values = self.fault_latch, self._values
-        bound = {State.STOPPING: values.stop_time, State.LOWERING: values.lower_time}
-        if latch.elapsed >= bound.get(latch.state, math.inf):
+        latch = self.fault_latch
+        if latch.elapsed >= self._longest.get(latch.state, math.inf):
             latch.handle(Event.OVER)
 
     def _check_contacts(self, state: WalkerState) -> None:
         values, stamp, contact = self._values, state.stamp, state.contact.tolist()
-        for i, foot in enumerate(self._robot.feet):
-            if state.pulled[i]:
+        for i, (foot, pulled, height) in enumerate(
+            zip(self._robot.feet, state.pulled.tolist(), state.foot_height)
+        ):
+            if pulled:
                 self.latch(
                     'foot_force',
                     f'{foot} says that the floor pulls it down: sign of the sensor?',
                     stamp,
                 )
-            impossible = contact[i] and state.foot_height[i] > self._highest
+            impossible = contact[i] and height > self._highest
             since = self._impossible_since[i] = _since(self._impossible_since[i], impossible, stamp)
             if stamp - since > values.stuck_contact_time:
                 self.latch(
                     'stuck_contact',
                     f'{foot} reports contact '
-                    f'{state.foot_height[i]:.2f} m above the floor for '
+                    f'{height:.2f} m above the floor for '
                     f'{stamp - since:.2f} s',
                     stamp,
                 )
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
         if stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
-        wrong = [foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies]
+        wrong = [foot for foot, lies in zip(self._robot.feet, state.mistrusted.tolist()) if lies]
         flickers = ''
         if state.flicker > values.flicker_limit:
             flickers = (
@@ -408,14 +410,19 @@ class Supervisor:
         Returns:
             Whether a standby law shall say another one instead.
         """
-        if not np.isfinite(command.numbers).all():
+        if not (
+            math.isfinite(command.numbers.dot(command.numbers))  # a quick sum of squares
+            or np.isfinite(command.numbers).all()
+        ):
             words = 'the controller computed a command that is not finite'
             return self.lose_law(COMMAND, words, stamp)
         brief = min(dt, 2.0 * self._period)  # a silence is no reason for a jump
         limits, step = self.effort_limits, self._values.effort_rate_limit * brief
-        lower, upper = self._last - step, self._last + step
-        self._last = np.clip(command.effort, np.maximum(lower, -limits), np.minimum(upper, limits))
-        self.clamped += int(np.count_nonzero(self._last != command.effort))
+        lower = np.maximum(self._last - step, self._lowest)
+        self._last = np.minimum(
+            np.maximum(command.effort, lower), np.minimum(self._last + step, limits)
+        )
+        self.clamped += (self._last != command.effort).tobytes().count(True)
         command.effort[:] = self._last
         words = self.heat.watch(command.effort, dt)
         if words:

@@ -37,7 +37,7 @@ def feel(check, force, angle=0.0, ticks=11, age=0.01, load=90.0):
     measurement.linear_acceleration[:] = c * x - s * z, y, s * x + c * z
     measurement.foot_force[0, 2] = load
     for _ in range(ticks):
-        words = check.feel_gravity(measurement, age)
+        words = dict(check.feel(measurement, age))['imu_gravity']
         if words:
             return words
     return None
