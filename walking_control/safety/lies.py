@@ -12,6 +12,8 @@ are small.
 """
 
 from collections import deque
+from collections.abc import Sequence
+from itertools import starmap
 import math
 from typing import NamedTuple
 
@@ -54,7 +56,7 @@ GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
 class Look(NamedTuple):
     """What the sensors said at one look."""
 
-    orientation: np.ndarray  # IMU to world, xyzw
+    orientation: list[float]  # IMU to world, xyzw
     rotation: np.ndarray  # the same
     turned: np.ndarray  # sum of angular velocities so far, rad
     force: np.ndarray  # mean since the last look, in the world, m/s^2
@@ -69,38 +71,48 @@ class Look(NamedTuple):
 class Felt(NamedTuple):
     """What the IMU felt at one look beyond gravity, and what else shows it."""
 
-    own: np.ndarray  # in axes of the IMU, m/s^2
+    own: list[float]  # in axes of the IMU, m/s^2
     claimed: np.ndarray  # the same in the world
     pressed: np.ndarray  # by the feet, in the world
     moving: list[np.ndarray]  # velocity of the IMU in the world if a foot rests, each, m/s
+
+
+Turns = tuple[Sequence[float], Sequence[float]]  # by two sensors, rad
 
 
 class Moments:
     """Second moments of two signals of three axes, which fade; what one says of the other."""
 
     def __init__(self, least: float) -> None:
-        self._energies, self._cross, self._least = np.zeros((2, 3)), np.zeros((3, 3)), least
-        self._signals = np.zeros((2, 3))  # said and known last
-        self._difference = np.zeros(3)
-        self._count = 0.0
+        self._energies, self._cross = [[0.0] * 3] * 2, [[0.0] * 3] * 3
+        self._signals: list[Sequence[float]] = []  # said and known last
+        self._difference, self._count, self._least = [0.0] * 3, 0.0, least
 
-    def add(self, kept: float, said: np.ndarray, known: np.ndarray) -> None:
+    def add(self, kept: float, said: Sequence[float], known: Sequence[float]) -> None:
         """Take what is said and known at one look; `kept`: share of what was known before."""
-        self._signals = signals = np.array((said, known))
-        self._energies = kept * self._energies + signals * signals
-        self._cross = kept * self._cross + signals[0][:, None] * signals[1]
-        self._difference = kept * self._difference + signals[0] - signals[1]
+        self._signals = [said, known]
+        self._energies = [
+            [kept * energy + x * x for energy, x in zip(row, signal)]
+            for row, signal in zip(self._energies, self._signals)
+        ]
+        self._cross = [
+            [kept * both + x * y for both, y in zip(row, known)]
+            for row, x in zip(self._cross, said)
+        ]
+        self._difference = [
+            kept * before + x - y for before, x, y in zip(self._difference, said, known)
+        ]
         self._count = kept * self._count + 1.0
 
-    def _off(self) -> np.ndarray:
+    def _off(self) -> list[float]:
         """Return the energy of the difference along each axis, ``(3,)``."""
-        said, known = self._energies
-        return np.asarray(said + known - 2.0 * self._cross.diagonal())
+        rows = zip(*self._energies, self._cross)
+        return [said + known - 2.0 * both[i] for i, (said, known, both) in enumerate(rows)]
 
     def wrong(self) -> list[int]:
         """Return the axes along which what is said differs from what is known, or is steadily."""
         least, count = self._least * self._least, max(self._count, 1.0)
-        rows = zip(*self._energies.tolist(), self._off().tolist(), self._difference.tolist())
+        rows = zip(*self._energies, self._off(), self._difference)
         return [
             axis
             for axis, (said, known, off, difference) in enumerate(rows)
@@ -111,25 +123,25 @@ class Moments:
 
     def bias(self, axis: int) -> float:
         """Return the mean difference along an axis."""
-        return float(self._difference[axis] / max(self._count, 1.0))
+        return self._difference[axis] / max(self._count, 1.0)
 
     def offness(self, wrong: list[int]) -> np.ndarray:
         """Return the direction of the difference along some axes, ``(3,)``."""
         energy = np.zeros(3)
-        energy[wrong] = self._off()[wrong]
+        energy[wrong] = np.array(self._off())[wrong]
         return np.asarray(np.sqrt(energy / max(energy.sum(), 1e-12)))
 
     def off(self) -> float:
         """Return the energy of the difference over that of all."""
-        return float(self._off().sum() / max(self._energies.sum(), 1e-12))
+        return sum(self._off()) / max(sum(map(sum, self._energies)), 1e-12)
 
     def kind(self, axis: int) -> str:
         """Return in words what is said along an axis instead of what is known; '' if unclear."""
-        said, known, both = self._energies[0, axis], self._energies[1], self._cross[axis]
+        said, known, both = self._energies[0][axis], self._energies[1], self._cross[axis]
         off = said + known[axis] - 2.0 * both[axis]
         # what is left of the difference if another axis is told, or its opposite
-        left = said + known - 2.0 * np.abs(both)
-        best = int(left.argmin())
+        left = [said + energy - 2.0 * abs(product) for energy, product in zip(known, both)]
+        best = left.index(min(left))
         alike = both[best] ** 2 > 0.5 * said * known[best]
         if left[best] < EXPLAINED * off and alike and (best != axis or both[best] < 0.0):
             name = 'the opposite of ' if both[best] < 0.0 else ''
@@ -138,7 +150,7 @@ class Moments:
 
     def words(self, axis: int, unit: str) -> str:
         """Return in words what was said and known last along an axis."""
-        said, known = self._signals[:, axis]
+        said, known = (signal[axis] for signal in self._signals)
         kind = self.kind(axis) or 'lies'
         return f'{AXES[axis]} {kind}: {said:.2g}, expected {known:.2g} {unit}'
 
@@ -152,37 +164,43 @@ class Delay:
 
     def __init__(self, *names: str) -> None:
         self._names = names
-        self._past = np.zeros((FARTHEST + 1, 2, 3))  # both at the last looks, the newest first
-        self._looks = self._known = 0  # of these, and of those in a row that both were known at
-        self._off = np.zeros((2, FARTHEST + 1))  # energy of the difference: first, second late
-        self._sizes = np.zeros(2)  # energy of each
+        # both at the last looks in a row that both were known at, the newest first
+        self._past: deque[Turns] = deque(maxlen=FARTHEST + 1)
+        self._looks = 0  # that were taken
+        # energy of the difference, by looks: if the first is late, if the second is
+        self._off = [[0.0] * (FARTHEST + 1), [0.0] * (FARTHEST + 1)]
+        self._sizes = [0.0, 0.0]  # energy of each
 
-    def add(self, kept: float, turns: tuple[np.ndarray, np.ndarray] | None) -> None:
+    def add(self, kept: float, turns: Turns | None) -> None:
         """Take both at one look, None if they are not known; `kept`: share of what was before."""
-        past, off = self._past, self._off
-        self._looks = min(self._looks + 1, len(past))
+        past = self._past
+        self._looks = min(self._looks + 1, FARTHEST + 1)
         if turns is None:
-            self._known = 0
+            past.clear()
             return
-        self._known = known = min(self._known + 1, len(past))
-        past[1:] = past[:-1]
-        past[0] = turns
-        off *= kept
-        self._sizes = kept * self._sizes + (past[0] * past[0]).sum(axis=1)
-        off[:, :known] += ((past[0] - past[:known, ::-1]) ** 2).sum(axis=2).T
-        off[:, known : self._looks] += ((past[0, 0] - past[0, 1]) ** 2).sum()  # as if not late
+        past.appendleft(turns)
+        self._sizes = [
+            kept * size + math.hypot(*turn) ** 2 for size, turn in zip(self._sizes, turns)
+        ]
+        # where nobody knows, as if not late
+        before = [*past, *(self._looks - len(past)) * [turns]]
+        for off, now, other in (self._off[0], turns[0], 1), (self._off[1], turns[1], 0):
+            for shift, then in enumerate(before):
+                off[shift] = kept * off[shift] + math.dist(now, then[other]) ** 2
 
     def late(self) -> tuple[str, float] | None:
         """Return which of the two is late, and by how many s; None: neither."""
-        now, (less, more) = self._off[0, 0], sorted(self._sizes)
+        now, (less, more) = self._off[0][0], sorted(self._sizes)
         if now < LEAST_TURN**2 or now < LATE * more or self._looks <= FARTHEST:
             return None
         if less < ALIKE * more:  # a gain, or one that is dead
             return None
-        late, shift = np.unravel_index(int(self._off.argmin()), self._off.shape)
-        if not SOON <= shift < FARTHEST or self._off[late, shift] > EXPLAINED_BY_DELAY * now:
+        least, late, shift = min(
+            (off, late, shift) for late in range(2) for shift, off in enumerate(self._off[late])
+        )
+        if not SOON <= shift < FARTHEST or least > EXPLAINED_BY_DELAY * now:
             return None
-        return self._names[int(late)], STEP * int(shift)
+        return self._names[late], STEP * shift
 
 
 class LieDetector:
@@ -199,7 +217,6 @@ class LieDetector:
         self._legs, self._gravity = Dynamics(robot, gravity), gravity
         self._imu = self._legs.frame(robot.imu_link)
         self._q = self._legs.configuration(np.zeros(len(robot.joints)))
-        self._v = np.zeros(self._legs.nv)
         self._in_space = robot.is_free
         self._has_soles = robot.is_free and soles
         self._feet = robot.feet
@@ -254,31 +271,28 @@ class LieDetector:
     def _look(self, measurement: Measurement) -> None:
         legs = self._legs
         self._q[legs.base.nq :] = measurement.position
-        legs.move(self._q, self._v)
-        imu, frames = legs.data.oMf[self._imu], legs.frames.values()
-        feet = [imu.rotation.T @ legs.data.oMf[frame].rotation for frame in frames]
-        places = [
-            imu.rotation.T @ (legs.data.oMf[frame].translation - imu.translation)
-            for frame in frames
-        ]
+        legs.place(self._q)
+        frames = legs.data.oMf
+        ends = [frames[self._imu].actInv(frames[foot]) for foot in legs.frames.values()]
+        feet = [end.rotation.copy() for end in ends]
         turned, span = pin.Quaternion(measurement.orientation.copy()), max(self._span, 1e-9)
         rotation = turned.normalized().toRotationMatrix()
         force = rotation @ self._pushed / span
         self._pushed, self._span = np.zeros(3), 0.0
         carried = self._carried / span
         pressed = sum(rows @ force for rows, force in zip(feet, carried, strict=True))
-        loads = [math.hypot(*force) for force in measurement.foot_force.tolist()]
+        loads = starmap(math.hypot, measurement.foot_force.tolist())
         self._looks.append(
             Look(
-                measurement.orientation.copy(),
+                measurement.orientation.tolist(),
                 rotation,
                 self._turned.copy(),
                 force,
                 feet,
-                places,
+                [end.translation.copy() for end in ends],
                 [load > self._firm for load in loads],
                 measurement.stamp,
-                float(np.linalg.norm(carried, axis=1).sum()) / self._legs.weight,
+                sum(starmap(math.hypot, carried.tolist())) / self._legs.weight,
                 rotation @ pressed * self._gravity / self._legs.weight,
             )
         )
@@ -290,10 +304,10 @@ class LieDetector:
             return None
         kept = math.exp(-STEP / MEMORY)
         now, before = looks[-1], looks[-1 - TURN]
-        gyro = now.turned - before.turned
-        turn = np.array(rotation_between(before.orientation.tolist(), now.orientation.tolist()))
+        gyro = (now.turned - before.turned).tolist()
+        turn = rotation_between(before.orientation, now.orientation)
         self._by_orientation.add(kept, gyro, turn)
-        told = {GYRO: gyro, ORIENTATION: turn}
+        told: dict[str, Sequence[float]] = {GYRO: gyro, ORIENTATION: turn}
         rested = [
             foot
             for foot in range(len(self._feet))
@@ -301,7 +315,7 @@ class LieDetector:
         ]
         self._stands = len(rested) == len(self._feet)
         if rested and self._has_soles:
-            rows = [pin.log3(before.feet[foot] @ now.feet[foot].T) for foot in rested]
+            rows = [pin.log3(before.feet[foot] @ now.feet[foot].T).tolist() for foot in rested]
             self._by_legs.add(kept, gyro, min(rows, key=lambda row: math.dist(row, gyro)))
             legs = min(rows, key=lambda row: math.dist(row, turn))
             self._orientation.add(kept, turn, legs)
@@ -316,7 +330,8 @@ class LieDetector:
             (before.rotation @ before.places[foot] - now.rotation @ now.places[foot]) / span
             for foot in rested
         ]
-        self._felt.append(Felt(now.rotation.T @ claimed, claimed, now.pressed - up, moving))
+        own = (now.rotation.T @ claimed).tolist()
+        self._felt.append(Felt(own, claimed, now.pressed - up, moving))
         if len(looks) > CURVE:
             self._feel(kept)
         return self._decide()
@@ -339,20 +354,17 @@ class LieDetector:
         ]
         # the mean that gives the same second difference
         said, pressed = (
-            back @ (WEIGHTS @ np.array([getattr(look, name) for look in looks])[1:])
+            (back @ (WEIGHTS @ np.array([getattr(look, name) for look in looks])[1:])).tolist()
             for name in ('force', 'pressed')
         )
         up = self._gravity * back[:, 2]
-        rows = [back @ row / span**2 + up for row in curves]
-        stood = [foot for foot in stood if float(np.linalg.norm(rows[foot] - up)) < FASTEST]
+        rows = [(back @ row / span**2 + up).tolist() for row in curves]
+        stood = [foot for foot in stood if math.dist(rows[foot], up.tolist()) < FASTEST]
         if not stood:
             return
 
-        def off(row: np.ndarray) -> float:
-            return float(np.linalg.norm(row - said))
-
-        errors = [off(row) for row in rows]
-        best = int(np.argmin(errors))
+        errors = [math.dist(row, said) for row in rows]
+        best = errors.index(min(errors))
         if self._in_space and best not in stood and last.firm[best]:
             return  # it has just begun to carry: the estimator bears another sensor that lies
         for foot in range(len(self._feet)):
@@ -361,8 +373,8 @@ class LieDetector:
         if any(self._swings):
             return
         # where feet slip or trip, they feel what throws the robot
-        known = min(pressed, rows[min(stood, key=lambda foot: errors[foot])], key=off)
-        self._force.add(kept, said, known)
+        known = rows[min(stood, key=lambda foot: errors[foot])]
+        self._force.add(kept, said, min(pressed, known, key=lambda row: math.dist(row, said)))
 
     def _decide(self) -> tuple[str, str] | None:
         """Return who contradicts two others."""
@@ -438,8 +450,8 @@ class LieDetector:
         """Return in words by how much the IMU feels too much for too long, or ''."""
         if len(self._felt) < WINDOW:
             return ''
-        mean = np.mean([row.own for row in self._felt], axis=0)
-        axis = int(np.abs(mean).argmax())
+        mean = [sum(axis) / WINDOW for axis in zip(*(row.own for row in self._felt))]
+        axis = max(range(3), key=lambda axis: abs(mean[axis]))
         if abs(mean[axis]) < OFFSET or self._is_shown():
             return ''
         return (
@@ -467,9 +479,9 @@ class LieDetector:
         """Return in words that the IMU feels too little of what the feet carry, or ''."""
         looks = [self._looks[-1 - k] for k in range(FEEL)]
         carried = sum(look.load for look in looks) / FEEL
-        mean = np.mean([look.force for look in looks], axis=0)
-        felt = float(np.linalg.norm(mean)) / self._gravity
-        if carried < CARRIED or felt > FELT or not mean.any():
+        mean = [sum(axis) / FEEL for axis in zip(*(look.force.tolist() for look in looks))]
+        felt = math.hypot(*mean) / self._gravity
+        if carried < CARRIED or felt > FELT or not felt:
             return ''
         unit = ': in g?' if 0.5 < felt * self._gravity / carried < 2.0 else ''
         return (

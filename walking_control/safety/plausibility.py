@@ -116,7 +116,7 @@ class Plausibility:
             (i, robot.joint_index(lock.joint), lock.angle, lock.capture + values.jump_margin)
             for i, lock in enumerate(robot.locks)
         ]
-        self._good, self._told = Measurement(robot), Measurement(robot)
+        self._good = Measurement(robot)
         self.bridged = 0  # measurements of which something was refused
         self.locks_heard, self.imu_lost = True, False
         self.imu_lag = self.imu_gap = self.last_lag = 0.0
@@ -129,7 +129,7 @@ class Plausibility:
         self._is_clean = False  # whether all channels were good in the last measurement
         self._known: float | None = None  # stamp of the last measurement
         self._drift, self._turned = np.zeros(len(self._robot.joints)), [0.0, 0.0, 0.0]
-        self._last = Measurement(self._robot)
+        self._last, self._told = Measurement(self._robot), Measurement(self._robot)
 
     def judge(self, measurement: Measurement, heard: float) -> Measurement:
         """Return the `Measurement` to believe: the one given, or one with gaps bridged.
