@@ -47,6 +47,7 @@ from walking_control.controllers.stepping.whole_body import (
     fill_program,
     FootContact,
     MotorLimits,
+    torque_range,
     turn_about_normal,
     WholeBody,
 )
@@ -343,7 +344,8 @@ def test_fast_joints_are_asked_for_less(robot_file):
     """The program would plan with torques that the supply voltage cannot drive."""
     motors = list(robot_file.robot.actuators.values())
     speed = np.linspace(-14.0, 14.0, len(motors))
-    low, high = MotorLimits(motors, np.full(12, 60.0), np.full(12, np.inf)).range(speed)
+    limits = MotorLimits(motors, np.full(12, 60.0), np.full(12, np.inf))
+    low, high = torque_range(limits.efforts, limits.stall, limits.drag, speed)
     for motor, w, least, most in zip(motors, speed, low, high):
         given = motor.effort_range(w)
         assert most == pytest.approx(min(60.0, max(given[1], 0.0)))
@@ -447,7 +449,7 @@ def test_a_knee_does_not_bend_backwards(robot_file):
         )
         start = replace(robot_file.start, posture=bent * np.array(posture))
         engine = make_controller(replace(robot_file, robot=robot, start=start), 'stepping').engine
-        straight, stops = math.atan2(0.04, 0.4), engine.program._joints
+        straight, stops = math.atan2(0.04, 0.4), engine.program._bounds
         assert engine.body.straight == pytest.approx([straight] * 2)
         for bones in engine.body.bones:
             assert bones == pytest.approx((0.4, math.hypot(0.04, 0.4)))

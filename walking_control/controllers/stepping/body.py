@@ -24,6 +24,8 @@ BENT = 1.02  # times as long as at zero angles: a leg that is bent there
 class Foot(NamedTuple):
     """One foot at one instant, in floor axes; the base's origin is the origin.
 
+    Its arrays are written in place by each `Body.update`.
+
     Attributes:
         position: Of its frame, m, ``(3,)``.
         rotation: To the floor frame, ``(3, 3)``.
@@ -44,6 +46,8 @@ class Foot(NamedTuple):
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
+    All arrays but q and v are the same in each tick, written in place: who keeps one copies it.
+
     Args:
         dynamics: The robot's `Dynamics`; its base is free.
         gravity: m/s^2.
@@ -60,6 +64,7 @@ class Body:
         momentum: Linear momentum, kg m/s, ``(3,)``.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
+        all_feet: The same in a row: each array has one more dimension, the first.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
@@ -82,10 +87,6 @@ class Body:
         self.mass, self.nv = dynamics.mass, dynamics.nv
         self.has_gear_losses = robot.has_gear_losses
         self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
-        # the first joint of each leg; the universe and the base's own joint come before it
-        self._hips = [
-            self._model.supports[self._model.frames[frame].parentJoint][2] for frame in self._frames
-        ]
         self.legs = np.array(
             [
                 [
@@ -101,6 +102,32 @@ class Body:
         self._zero = np.zeros(self.nv)
         self._is_passive = bool(robot.springs or robot.friction)
         self._lower = np.tri(self.nv, k=-1, dtype=bool)
+        self.all_feet = Foot(
+            *(
+                np.zeros((len(self._frames), *shape))
+                for shape in ((3,), (3, 3), (6,), (6,), (6, self.nv), (3,))
+            )
+        )
+        self.feet = [Foot(*each) for each in zip(*self.all_feet)]
+        # what is read each tick is bound to Pinocchio's memory: a look-up there takes a microsecond
+        self.mass_matrix, self.bias = self._data.M, self._data.nle
+        self.com, self._turn = self._data.com[0], self._data.oMi[1].rotation
+        self.momentum, self.spin = self._data.hg.linear, self._data.hg.angular
+        self.angles = dynamics.to_pinocchio(np.zeros(dynamics.nq))[ROOT + 1 :]
+        self.velocity, self.rotation = self._zero.copy(), np.eye(3)
+        self._places = [
+            (
+                foot,
+                frame,
+                self._data.oMf[frame].translation,
+                self._data.oMf[frame].rotation,
+                # the first joint of its leg: those of the universe and the base come before it
+                self._data.oMi[
+                    self._model.supports[self._model.frames[frame].parentJoint][2]
+                ].translation,
+            )
+            for foot, frame in zip(self.feet, self._frames)
+        ]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
         self.straight, self.bones = zip(*map(self._find_bones, self.feet, self.knees))
         foot = self.feet[0]
@@ -117,33 +144,21 @@ class Body:
         self.q, self.v = q, v
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
-        self.angles = Q[ROOT + 1 :]
+        self.velocity[:] = V
         pin.computeAllTerms(model, data, Q, V)
-        self.mass_matrix = data.M
         np.copyto(self.mass_matrix, self.mass_matrix.T, where=self._lower)
-        self.bias, self.velocity = data.nle, V.copy()
         if self._is_passive:
             borne = passive_torques(dynamics.robot, q[ROOT + 1 :], v[ROOT:], RUBBING)
             self.bias[dynamics.pinocchio_order[ROOT:]] += borne
-        self.com = data.com[0].copy()
-        self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)
-        self.rotation = data.oMi[1].rotation.copy()
-        self.feet = [self._foot(frame, hip) for frame, hip in zip(self._frames, self._hips)]
-
-    def _foot(self, frame: int, hip: int) -> Foot:
-        """Return the foot of a frame, and of the joint that its leg begins with."""
-        model, data, axes = self._model, self._data, pin.LOCAL_WORLD_ALIGNED
-        place = data.oMf[frame]
-        return Foot(
-            place.translation.copy(),
-            place.rotation.copy(),
-            pin.getFrameVelocity(model, data, frame, axes).vector,
-            pin.getFrameClassicalAcceleration(model, data, frame, axes).vector,
-            pin.getFrameJacobian(model, data, frame, axes),
-            data.oMi[hip].translation.copy(),
-        )
+        self.rotation[:] = self._turn
+        axes = pin.LOCAL_WORLD_ALIGNED
+        for foot, frame, position, rotation, hip in self._places:
+            foot.position[:], foot.rotation[:], foot.hip[:] = position, rotation, hip
+            foot.velocity[:] = pin.getFrameVelocity(model, data, frame, axes).vector
+            foot.drift[:] = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
+            foot.jacobian[:] = pin.getFrameJacobian(model, data, frame, axes)
 
     def _find_knee(self, frame: int) -> int:
         foot, model = self._model.frames[frame], self._model

@@ -131,6 +131,7 @@ class WalkingEngine:
         self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
+        self.plan.limits = step_limits(values, self.body.quickest)
         self.reset()
 
     def reset(self) -> None:
@@ -171,11 +172,8 @@ class WalkingEngine:
     @property
     def limits(self) -> StepLimits:
         """Return what a step may be now."""
-        limits = step_limits(self.values)
-        return limits._replace(
-            acceleration=min(limits.acceleration, self.values.swing_share * self.body.quickest),
-            shortest=max(limits.shortest, self.touchdown.trip.soonest),
-        )
+        limits, soonest = self.plan.limits, self.touchdown.trip.soonest
+        return limits if soonest <= limits.shortest else limits._replace(shortest=soonest)
 
     @property
     def way(self) -> np.ndarray:
@@ -208,6 +206,7 @@ class WalkingEngine:
             values: The parameters of this tick.
         """
         self.values, dynamics, base = values, self.dynamics, state.base
+        self.plan.limits = step_limits(values, self.body.quickest)
         self.place = base.position[:2]
         q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
         dynamics.configuration(state.position, base.orientation, out=q)
@@ -409,7 +408,7 @@ class WalkingEngine:
 
     def steady_aim(self, wanted: np.ndarray) -> Aim:
         """Return the `Aim` of steps at a velocity (m/s, rad/s), ``(3,)``."""
-        return steady_aim(wanted, SIDE[1 - self.stance], step_limits(self.values))
+        return steady_aim(wanted, SIDE[1 - self.stance], self.plan.limits)
 
     def step_to(
         self,
@@ -470,9 +469,9 @@ class WalkingEngine:
         dt = self.of_step(dt)
         # a silence is gone through in parts of two ticks
         parts = min(max(1, round(0.5 * dt * self.values.rate)), MOST_PARTS)
-        for left in dt / parts * np.arange(parts - 1, -1, -1):
-            then = way._replace(remaining=way.remaining + left)
-            self.swing.advance(then, plan.elapsed - left, dt / parts, self.values)
+        part = dt / parts
+        for i in range(parts - 1, -1, -1):
+            self.swing.advance(way, plan.elapsed, part, self.values, part * i)
         self.hold_swing(self.values.swing_stiffness, self.values.swing_damping)
 
     def _move_to_wish(self) -> None:
@@ -515,8 +514,8 @@ class WalkingEngine:
 
     def on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
-        most = 0.5 * ANKLE * self._sole
-        return np.asarray(np.clip(place, -most, most))
+        most = [0.5 * ANKLE * size for size in (self.values.sole_length, self.values.sole_width)]
+        return np.array([min(max(x, -far), far) for x, far in zip(place.tolist(), most)])
 
     def act(
         self, standing: Sequence[int], tasks: Iterable[Task], dt: float, command: Command

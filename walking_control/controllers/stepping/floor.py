@@ -99,8 +99,8 @@ class Floor:
         Who went down goes on down; who went up alone comes down again within two steps, unless the
         last time it was the first of stairs.
         """
-        before, last = (-float(rise) for rise in self._ways @ self.normal)
-        drop = max(0.5 * (before + last), self._risen if self._alone else 0.0)
+        before, last = (self._ways @ self.normal).tolist()
+        drop = max(-0.5 * (before + last), self._risen if self._alone else 0.0)
         return drop if drop > self._least_drop else 0.0
 
     def sink(self, dt: float) -> None:

@@ -51,8 +51,8 @@ class StepLimits(NamedTuple):
     lowering: float  # fastest way down of the swing foot, m/s
 
 
-def step_limits(values: SteppingParameters) -> StepLimits:
-    """Return the `StepLimits` that parameters say."""
+def step_limits(values: SteppingParameters, quickest: float) -> StepLimits:
+    """Return the `StepLimits` of parameters, and of a leg's largest acceleration, m/s^2."""
     fixed = values.timing == 'fixed'
     return StepLimits(
         values.step_time,
@@ -63,7 +63,7 @@ def step_limits(values: SteppingParameters) -> StepLimits:
         values.narrowest,
         values.widest,
         values.hip_reach,
-        values.swing_acceleration,
+        min(values.swing_acceleration, values.swing_share * quickest),
         values.lowering,
     )
 
@@ -328,9 +328,11 @@ class StepPlan:
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
         stride: How long the last two steps took, s.
+        limits: What parameters let a step be.
     """
 
     stride: tuple[float, float]
+    limits: StepLimits
 
     def __init__(self, compiled: bool) -> None:
         self.search, self.press, self.stop = plan_step, pressure_place, find_stop
@@ -367,17 +369,12 @@ class StepPlan:
             center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
             dt: Time since the plan was made that `step` is, s.
         """
-        last, foot = self.step.remaining - dt, leg.foot.copy()
-        foot[:2] -= center
-        out = leg.side * float(center[1])
-        step: Step = self.search(
-            Fall(fall.com - center, fall.velocity, fall.rate),
-            SwingLeg(leg.side, foot, leg.velocity, leg.hip),
-            aim,
-            self.elapsed,
-            limits._replace(narrowest=limits.narrowest - out, widest=limits.widest - out),
-            last,
-        )
+        last, out = self.step.remaining - dt, leg.side * float(center[1])
+        if out != 0.0 or center[0] != 0.0:
+            fall = Fall(fall.com - center, fall.velocity, fall.rate)
+            leg = leg._replace(foot=np.append(leg.foot[:2] - center, leg.foot[2]))
+            limits = limits._replace(narrowest=limits.narrowest - out, widest=limits.widest - out)
+        step: Step = self.search(fall, leg, aim, self.elapsed, limits, last)
         remaining = last if self.step.remaining <= -LATE else step.remaining
         return Step(step.foothold + center, remaining, step.missing)
 
@@ -387,4 +384,4 @@ class StepPlan:
 
     def count_down(self, dt: float) -> None:
         """Keep the step; it is dt nearer, s."""
-        self.step = self.step._replace(remaining=self.step.remaining - dt)
+        self.step = Step(self.step.foothold, self.step.remaining - dt, self.step.missing)

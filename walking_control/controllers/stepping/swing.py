@@ -60,7 +60,14 @@ class SwingFoot:
         """
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
-    def advance(self, way: SwingWay, elapsed: float, dt: float, shape: SteppingParameters) -> None:
+    def advance(
+        self,
+        way: SwingWay,
+        elapsed: float,
+        dt: float,
+        shape: SteppingParameters,
+        later: float = 0.0,
+    ) -> None:
         """Advance by one tick.
 
         Args:
@@ -68,22 +75,25 @@ class SwingFoot:
             elapsed: Time since the swing began, s.
             dt: Of the tick, s.
             shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
+            later: How much later both times are meant than this tick ends, s.
         """
         foothold, remaining, clearance, rise, between, over_edge, lifted, drift, rate = way
+        elapsed, remaining = elapsed - later, remaining + later
         shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
-        x, v, a = self.position, self.velocity, self.acceleration
-        jerk = np.zeros(3)
+        state = self.position, self.velocity, self.acceleration
+        x, v, a = (each.tolist() for each in state)  # three numbers: Python is faster than numpy
+        jerk = [0.0, 0.0, 0.0]
         over = max(remaining - shape.early, shortest) if remaining > shape.early else 0.0
-        ends = math.exp(rate * (over - remaining)) * drift
-        early = foothold - (drift - ends) / rate  # where it had better land by then
-        if over > 0.0:
-            jerk[:2] = minimum_jerk(early - x[:2], v[:2], a[:2], over, ends)
-        elif remaining > -late:
-            x[:2], v[:2], a[:2] = early, ends, rate * ends
-        else:  # the fall goes on, and the foot after it
-            v[:2] = a[:2] = 0.0
-            most = CHASE * self._size.speed * dt
-            x[:2] += np.clip(foothold - x[:2], -most, most)
+        shrinks, most = math.exp(rate * (over - remaining)), CHASE * self._size.speed * dt
+        for i, (end, goes) in enumerate(zip(foothold.tolist(), drift.tolist())):
+            ends = shrinks * goes
+            early = end - (goes - ends) / rate  # where it had better land by then
+            if over > 0.0:
+                jerk[i] = minimum_jerk(early - x[i], v[i], a[i], over, ends)
+            elif remaining > -late:
+                x[i], v[i], a[i] = early, ends, rate * ends
+            else:  # the fall goes on, and the foot after it
+                x[i], v[i], a[i] = x[i] + min(max(end - x[i], -most), most), 0.0, 0.0
         half = 0.5 * (elapsed + remaining)
         if lifted > 0.0:
             jerk[2] = minimum_jerk(over_edge - x[2], v[2], a[2], max(lifted, shortest))
@@ -95,9 +105,10 @@ class SwingFoot:
         else:
             deeper = DEEPER * self._size.acceleration * min(remaining + late, 0.0)
             v[2], a[2] = -shape.sinking + deeper, 0.0
-        x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
-        v += dt * (a + 0.5 * dt * jerk)
-        a += dt * jerk
+        for i, (place, speed, gain, change) in enumerate(zip(x, v, a, jerk)):
+            self.position[i] = place + dt * (speed + dt * (0.5 * gain + dt / 6.0 * change))
+            self.velocity[i] = speed + dt * (gain + 0.5 * dt * change)
+            self.acceleration[i] = gain + dt * change
 
     def hold(
         self,
@@ -120,7 +131,7 @@ class SwingFoot:
         """
         lead, pace = (self.position - position)[:2], (self.velocity - velocity)[:2]
         asked = self.acceleration[:2] + stiffness * lead + damping * pace
-        share = most / max(float(np.hypot(*asked)), most)
+        share = most / max(float(np.hypot(*asked.tolist())), most)
         if share < 1.0:
             self.position[:2] = position[:2] + share * lead
             self.velocity[:2] = velocity[:2] + share * pace
@@ -128,12 +139,8 @@ class SwingFoot:
 
 
 def minimum_jerk(
-    way: np.ndarray | float,
-    velocity: np.ndarray | float,
-    acceleration: np.ndarray | float,
-    duration: float,
-    final_velocity: np.ndarray | float = 0.0,
-) -> np.ndarray | float:
+    way: float, velocity: float, acceleration: float, duration: float, final_velocity: float = 0.0
+) -> float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 
     Args:

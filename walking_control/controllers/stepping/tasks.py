@@ -11,7 +11,7 @@ against the others. A law makes its list of tasks anew each tick, the program is
     engine.act((stance,), [FootTask(...), TrunkTask(...), PressureTask(...)], dt, command)
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pinocchio as pin
@@ -21,6 +21,7 @@ from walking_control.models.base import ROOT
 
 LOWEST, HIGHEST = -8.0, 15.0  # m/s^2: limits of the base's vertical acceleration
 STILL, UPRIGHT = np.zeros(3), np.eye(3)
+TILTING = np.eye(6)[3:5]  # moments about x and y of the force on a sole
 
 
 class Gains(NamedTuple):
@@ -29,6 +30,34 @@ class Gains(NamedTuple):
     stiffness: float  # 1/s^2
     damping: float  # 1/s
     weight: float  # of the squared error
+
+    def pull(
+        self,
+        acceleration: np.ndarray,
+        error: np.ndarray,
+        wanted: np.ndarray,
+        velocity: np.ndarray,
+        drift: np.ndarray,
+    ) -> list[float]:
+        """Return what a task asks of the joints' accelerations: of three numbers, in Python.
+
+        Args:
+            acceleration: That is wanted, ``(3,)``.
+            error: Of the place, likewise.
+            wanted: Velocity, likewise.
+            velocity: As it is, likewise.
+            drift: Acceleration without any of the joints, likewise.
+        """
+        return [
+            a + self.stiffness * e + self.damping * (v - w) - d
+            for a, e, v, w, d in zip(
+                acceleration.tolist(),
+                error.tolist(),
+                wanted.tolist(),
+                velocity.tolist(),
+                drift.tolist(),
+            )
+        ]
 
 
 class Task(Protocol):
@@ -51,12 +80,9 @@ class FootTask(NamedTuple):
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
         foot, gains = program.body.feet[self.foot], self.gains
-        place = foot.position - program.body.feet[self.origin].position
-        wanted = (
-            self.acceleration
-            + gains.stiffness * (self.position - place)
-            + gains.damping * (self.velocity - foot.velocity[:3])
-            - foot.drift[:3]
+        error = self.position - (foot.position - program.body.feet[self.origin].position)
+        wanted = gains.pull(
+            self.acceleration, error, self.velocity, foot.velocity[:3], foot.drift[:3]
         )
         program.want(foot.jacobian[:3], wanted, gains.weight)
 
@@ -76,11 +102,8 @@ class FootTurnTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         foot, gains = program.body.feet[self.foot], self.gains
         error = foot.rotation @ pin.log3(foot.rotation.T @ self.rotation)
-        wanted = (
-            self.acceleration
-            + gains.stiffness * error
-            + gains.damping * (self.velocity - foot.velocity[3:])
-            - foot.drift[3:]
+        wanted: Any = gains.pull(
+            self.acceleration, error, self.velocity, foot.velocity[3:], foot.drift[3:]
         )
         rows = foot.jacobian[3:]
         if self.own:
@@ -102,10 +125,11 @@ class TrunkTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         body = program.body
         error = pin.log3(body.rotation.T @ self.heading @ self.turn)
-        slip = self.velocity - body.velocity[3:ROOT]
         for gains, axes in ((self.tilt, slice(0, 2)), (self.yaw, slice(2, 3))):
             if gains is not None:
-                wanted = self.acceleration + gains.stiffness * error + gains.damping * slip
+                wanted = gains.pull(
+                    self.acceleration, error, self.velocity, body.velocity[3:ROOT], STILL
+                )
                 program.want(UPRIGHT[axes], wanted[axes], gains.weight, 3)
 
 
@@ -128,7 +152,7 @@ class HeightTask(NamedTuple):
         size = body.size.acceleration
         acceleration = min(max(acceleration, LOWEST * size), HIGHEST * size)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ velocity)
-        program.want(up[None], np.array([acceleration - drift]), gains.weight)
+        program.want(up[None], (acceleration - drift,), gains.weight)
 
 
 class JointTask(NamedTuple):
@@ -148,7 +172,7 @@ class JointTask(NamedTuple):
             + gains.stiffness * (self.angle - angle)
             + gains.damping * (self.velocity - rate)
         )
-        program.want(UPRIGHT[:1, :1], np.array([wanted]), gains.weight, column)
+        program.want(UPRIGHT[:1, :1], (wanted,), gains.weight, column)
 
 
 class BalanceTask(NamedTuple):
@@ -181,10 +205,11 @@ class PressureTask(NamedTuple):
         if contact.blade:
             ahead = program.body.feet[self.foot].rotation[:2, 0]
             rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
-            program.want(rows, np.zeros(1), self.weight, column)
+            program.want(rows, (0.0,), self.weight, column)
         if contact.size == 6:
-            rows = np.array([[0, 0, -place[1], 1, 0, 0], [0, 0, place[0], 0, 1, 0]], dtype=float)
-            program.want(rows, np.zeros(2), self.weight, column)
+            rows = TILTING.copy()
+            rows[0, 2], rows[1, 2] = -place[1], place[0]
+            program.want(rows, (0.0, 0.0), self.weight, column)
 
 
 class TorsionTask(NamedTuple):
@@ -196,4 +221,4 @@ class TorsionTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        program.want(np.eye(1), np.array([self.moment]), self.weight, program.column(self.foot) + 3)
+        program.want(UPRIGHT[:1, :1], (self.moment,), self.weight, program.column(self.foot) + 3)

@@ -64,7 +64,8 @@ class VelocityAim:
     @property
     def planned(self) -> np.ndarray:
         """Return what steps are planned for, ``(3,)``."""
-        return np.concatenate((self.value[:2] + self.trim.value, self.value[2:]))
+        (ahead, left, turn), (more, aside) = self.value.tolist(), self.trim.value.tolist()
+        return np.array([ahead + more, left + aside, turn])
 
 
 def velocity_limits(values: SteppingParameters) -> tuple[float, float, float]:

@@ -83,47 +83,40 @@ class FootContact:
 
 
 class MotorLimits:
-    """Torques the motors can give, by their speed; what brakes a joint by itself counts as none.
+    """What motors can give, by their speed; see `torque_range`.
 
     Args:
         motors: Of each joint, in any order.
         effort_limits: Largest torque of each, N m.
         speed_limits: Largest speed of each, rad/s.
+
+    Attributes:
+        efforts, speeds: As given.
+        stall: Largest torque of each at rest, N m; infinite without a supply voltage.
+        drag: What of it is lost with speed, N m s/rad.
     """
 
     def __init__(
         self, motors: Sequence[GearedMotor], effort_limits: np.ndarray, speed_limits: np.ndarray
     ) -> None:
-        self._limits, self.speeds = effort_limits, speed_limits
-        self._stall = np.array([motor.stall_effort for motor in motors])
-        self._drag = np.array([motor.speed_drag for motor in motors])
-        self._limited = bool(np.isfinite(self._stall).any())
-
-    def range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return smallest and largest torques at joint velocities, N m."""
-        if not self._limited:
-            return -self._limits, self._limits
-        brake = self._drag * velocity
-        return -np.minimum(np.maximum(self._stall + brake, 0.0), self._limits), np.minimum(
-            np.maximum(self._stall - brake, 0.0), self._limits
-        )
+        self.efforts, self.speeds = effort_limits, speed_limits
+        self.stall = np.array([motor.stall_effort for motor in motors])
+        self.drag = np.array([motor.speed_drag for motor in motors])
 
 
-class Ground(NamedTuple):
-    """What the floor can do to each foot, as `fill_program` takes it; see `FootContact`."""
+class Bounds(NamedTuple):
+    """What joints, motors and the floor can do, as `fill_program` takes it; of joints ``(n,)``."""
 
-    rows: np.ndarray  # ``(m, size)``
-    parts: np.ndarray  # ``(size,)``
-    blade: bool
-
-
-class Joints(NamedTuple):
-    """What joints and their motors can do, as `fill_program` takes it; all ``(n,)``."""
-
+    rows: np.ndarray  # of the floor, see `FootContact`, ``(m, size)``
+    parts: np.ndarray  # likewise, ``(size,)``
+    blade: bool  # likewise
     lower: np.ndarray  # angle at which a leg in the air is held back, rad
     upper: np.ndarray  # likewise
     speeds: np.ndarray  # largest, rad/s
     brake: float  # weight of braking a joint at its speed limit
+    efforts: np.ndarray  # largest torques, N m
+    stall: np.ndarray  # largest torques that the supply causes at rest, N m
+    drag: np.ndarray  # lost of them with speed, N m s/rad
 
 
 class Wishes(NamedTuple):
@@ -136,17 +129,16 @@ class Wishes(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """What the robot is at a tick, as `fill_program` takes it."""
+    """What the robot is, as `fill_program` takes it: arrays of its `Body`."""
 
     mass_matrix: np.ndarray  # ``(nv, nv)``
     bias: np.ndarray  # ``(nv,)``
     angles: np.ndarray  # of the joints, rad, ``(nv - 6,)``
     velocity: np.ndarray  # ``(nv,)``
-    low: np.ndarray  # smallest torques that the motors can give, N m, ``(nv - 6,)``
-    high: np.ndarray  # largest, likewise
-    jacobians: np.ndarray  # of all feet, ``(n, 6, nv)``
-    motions: np.ndarray  # acceleration that would let each go on and not come to rest, ``(n, 6)``
     rotations: np.ndarray  # of all feet, ``(n, 3, 3)``
+    velocities: np.ndarray  # likewise, ``(n, 6)``
+    drifts: np.ndarray  # likewise, ``(n, 6)``
+    jacobians: np.ndarray  # likewise, ``(n, 6, nv)``
 
 
 class Program(NamedTuple):
@@ -162,6 +154,27 @@ class Program(NamedTuple):
     bound: np.ndarray  # ``(m,)``
     feet: np.ndarray  # indices of those that stand
     standing: np.ndarray  # which joints are of a leg that stands or of none, ``(nv - 6,)``
+    low: np.ndarray  # smallest torques that the motors can give, N m, ``(nv - 6,)``
+    high: np.ndarray  # largest, likewise
+
+
+@array_function
+def torque_range(
+    efforts: np.ndarray, stall: np.ndarray, drag: np.ndarray, velocity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and largest torques that motors can give, N m, ``(n,)``.
+
+    What brakes a joint by itself counts as none.
+
+    Args:
+        efforts: Their largest, N m, ``(n,)``.
+        stall: Largest that the supply causes at rest, N m, ``(n,)``.
+        drag: What of it is lost with speed, N m s/rad, ``(n,)``.
+        velocity: Of the joints, rad/s, ``(n,)``.
+    """
+    brake = drag * velocity
+    back = np.minimum(np.maximum(stall + brake, 0.0), efforts)
+    return -back, np.minimum(np.maximum(stall - brake, 0.0), efforts)
 
 
 @array_function
@@ -196,7 +209,7 @@ def add_wishes(wishes: Wishes, count: int, hessian: np.ndarray, gradient: np.nda
 
 @array_function
 def hold_back(
-    joints: Joints,
+    bounds: Bounds,
     angles: np.ndarray,
     velocity: np.ndarray,
     standing: np.ndarray,
@@ -210,7 +223,7 @@ def hold_back(
     might not allow it. So are arms, which rest where they begin, at a stop maybe.
 
     Args:
-        joints: Their stops, rad, and speed limits, rad/s.
+        bounds: With the joints' stops, rad, and speed limits, rad/s.
         angles: rad, ``(n,)``.
         velocity: rad/s, ``(n,)``.
         standing: Which joints are of legs that stand, ``(n,)``.
@@ -223,8 +236,8 @@ def hold_back(
         for j in range(len(angles)):
             if standing[j]:
                 continue
-            left = angles[j] - joints.lower[j] if side == 0 else joints.upper[j] - angles[j]
-            pace, top = sign * velocity[j], TOP * joints.speeds[j]
+            left = angles[j] - bounds.lower[j] if side == 0 else bounds.upper[j] - angles[j]
+            pace, top = sign * velocity[j], TOP * bounds.speeds[j]
             least = -2.0 * pace / STOP_TIME - left / STOP_TIME**2
             if pace < -HURRIED * top:
                 least = max(least, -BRAKE_RATE * (top + pace))
@@ -237,35 +250,32 @@ def hold_back(
 
 @array_function
 def slow_down(
-    joints: Joints, velocity: np.ndarray, hessian: np.ndarray, gradient: np.ndarray
+    bounds: Bounds, velocity: np.ndarray, hessian: np.ndarray, gradient: np.ndarray
 ) -> None:
     """Wish joints that come near their speed limits to go slower, the nearer the more.
 
     Args:
-        joints: With their speed limits, rad/s.
+        bounds: With the joints' speed limits, rad/s.
         velocity: rad/s, ``(n,)``.
         hessian: Changed in place, ``(nv, nv)``.
         gradient: Changed in place, ``(nv,)``.
     """
     for j in range(len(velocity)):
-        share = abs(velocity[j]) / joints.speeds[j]
+        share = abs(velocity[j]) / bounds.speeds[j]
         excess = (share - HURRIED) / (1.0 - HURRIED)
         if excess > 0.0:
-            weight = joints.brake * (excess * excess)
-            wanted = -BRAKE_RATE * np.sign(velocity[j]) * (share - HURRIED) * joints.speeds[j]
+            weight = bounds.brake * (excess * excess)
+            wanted = -BRAKE_RATE * np.sign(velocity[j]) * (share - HURRIED) * bounds.speeds[j]
             hessian[ROOT + j, ROOT + j] += weight
             gradient[ROOT + j] -= weight * wanted
 
 
 @array_function
-def fill_program(
-    ground: Ground, joints: Joints, wishes: Wishes, count: int, now: Instant, program: Program
-) -> int:
+def fill_program(bounds: Bounds, wishes: Wishes, count: int, now: Instant, program: Program) -> int:
     """Write the program of a tick.
 
     Args:
-        ground: What the floor can do to each foot.
-        joints: What the joints can do.
+        bounds: What joints, motors and the floor can do.
         wishes: What is wanted.
         count: How many of the wishes are of this tick.
         now: What the robot is.
@@ -274,9 +284,9 @@ def fill_program(
     Returns:
         How many rows the program has.
     """
-    hessian, gradient, rows, bound, feet, standing = program
+    hessian, gradient, rows, bound, feet, standing, low, high = program
     bias, velocity = now.bias, now.velocity
-    nv, size, floor = len(bias), len(ground.parts), len(ground.rows)
+    nv, size, floor = len(bias), len(bounds.parts), len(bounds.rows)
     free = nv - ROOT
     equalities = ROOT + size * len(feet)
     rows[:ROOT, :nv], bound[:ROOT] = now.mass_matrix[:ROOT], -bias[:ROOT]
@@ -285,30 +295,32 @@ def fill_program(
     first, limit = ROOT, equalities + 2 * free
     for i in range(len(feet)):
         foot, column = feet[i], nv + size * i
-        turn = turn_about_normal(now.rotations[foot])
-        jacobian, motion = now.jacobians[foot], now.motions[foot]
-        if ground.blade:
+        turn, jacobian = turn_about_normal(now.rotations[foot]), now.jacobians[foot]
+        # acceleration that would let it go on and not come to rest
+        motion = now.drifts[foot] + REST_RATE * now.velocities[foot]
+        if bounds.blade:
             jacobian, motion = turn @ jacobian, turn @ motion
-        held = jacobian[ground.parts]
+        held = jacobian[bounds.parts]
         rows[:ROOT, column : column + size] = -held.T[:ROOT]
         torque[:, column : column + size] = -held.T[ROOT:]
         rows[first : first + size, :nv] = held
-        bound[first : first + size] = -motion[ground.parts]
-        block = np.ascontiguousarray(turn[ground.parts][:, ground.parts])
+        bound[first : first + size] = -motion[bounds.parts]
+        block = np.ascontiguousarray(turn[bounds.parts][:, bounds.parts])
         rows[limit : limit + floor, column : column + size] = (
-            ground.rows if ground.blade else ground.rows @ block
+            bounds.rows if bounds.blade else bounds.rows @ block
         )
         first, limit = first + size, limit + floor
     rows[equalities + free : equalities + 2 * free] = -torque
-    bound[equalities : equalities + free] = now.low - bias[ROOT:]
-    bound[equalities + free : equalities + 2 * free] = bias[ROOT:] - now.high
-    limit += hold_back(joints, now.angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
+    low[:], high[:] = torque_range(bounds.efforts, bounds.stall, bounds.drag, velocity[ROOT:])
+    bound[equalities : equalities + free] = low - bias[ROOT:]
+    bound[equalities + free : equalities + 2 * free] = bias[ROOT:] - high
+    limit += hold_back(bounds, now.angles, velocity[ROOT:], standing, rows[limit:], bound[limit:])
     hessian[:] = 0.0
     gradient[:] = 0.0
     for i in range(len(gradient)):
         hessian[i, i] = REGULAR if i < nv else REGULAR_FORCE
     add_wishes(wishes, count, hessian, gradient)
-    slow_down(joints, velocity[ROOT:], hessian, gradient)
+    slow_down(bounds, velocity[ROOT:], hessian, gradient)
     return limit
 
 
@@ -332,11 +344,29 @@ class WholeBody:
         compiled: bool = False,
         rest: np.ndarray | None = None,
     ) -> None:
-        self.body, self.contact, self._motors = body, contact, motors
+        self.body, self.contact, feet = body, contact, body.all_feet
         self.rest = np.zeros(body.nv - ROOT) if rest is None else rest
-        self._ground = Ground(contact.rows, contact.parts, contact.blade)
-        self._joints = Joints(
-            stops[0] + STOP_GAP, stops[1] - STOP_GAP, motors.speeds, BRAKE * body.leg_length**2
+        self._bounds = Bounds(
+            contact.rows,
+            contact.parts,
+            contact.blade,
+            stops[0] + STOP_GAP,
+            stops[1] - STOP_GAP,
+            motors.speeds,
+            BRAKE * body.leg_length**2,
+            motors.efforts,
+            motors.stall,
+            motors.drag,
+        )
+        self._now = Instant(
+            body.mass_matrix,
+            body.bias,
+            body.angles,
+            body.velocity,
+            feet.rotation,
+            feet.velocity,
+            feet.drift,
+            feet.jacobian,
         )
         self.solver = solvers.load()
         self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
@@ -347,6 +377,7 @@ class WholeBody:
             np.zeros((wishes, 4), dtype=np.int64),
             np.zeros(wishes),
         )
+        self._spans: list[tuple[int, ...]] = [()] * wishes  # as in the wishes
         self.acceleration = np.zeros(body.nv)
         self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
@@ -355,11 +386,10 @@ class WholeBody:
         if compiled:
             self._fill = compile_ahead(
                 fill_program,
-                self._ground,
-                self._joints,
+                self._bounds,
                 self._wishes,
                 0,
-                self._now(),
+                self._now,
                 self._program(),
             )
 
@@ -369,7 +399,13 @@ class WholeBody:
         self.unknowns = self.body.nv + self.contact.size * len(self.standing)
         self._wished = self._wanted = 0  # wishes, and rows in them
 
-    def want(self, rows: np.ndarray, values: np.ndarray, weight: float, first: int = 0) -> None:
+    def want(
+        self,
+        rows: np.ndarray,
+        values: np.ndarray | Sequence[float],
+        weight: float,
+        first: int = 0,
+    ) -> None:
         """Add a wish: rows @ (accelerations from the first) = values.
 
         Args:
@@ -381,7 +417,9 @@ class WholeBody:
         wishes, i, row = self._wishes, self._wished, self._wanted
         end, last = row + len(rows), first + rows.shape[1]
         wishes.rows[row:end, first:last], wishes.values[row:end] = rows, values
-        wishes.spans[i], wishes.weights[i] = (row, end, first, last), weight
+        wishes.weights[i], span = weight, (row, end, first, last)
+        if self._spans[i] != span:
+            wishes.spans[i] = self._spans[i] = span
         self._wished, self._wanted = i + 1, end
 
     def column(self, foot: int) -> int:
@@ -412,22 +450,9 @@ class WholeBody:
                 bound,
                 np.array(self.standing, dtype=np.int64),
                 legs,
+                *np.zeros((2, joints)),
             )
         return self._kept[self.standing]
-
-    def _now(self) -> Instant:
-        """Return what the robot is now."""
-        body, feet = self.body, self.body.feet
-        return Instant(
-            body.mass_matrix,
-            body.bias,
-            body.angles,
-            body.velocity,
-            *self._motors.range(body.velocity[ROOT:]),
-            np.array([foot.jacobian for foot in feet]),
-            np.array([foot.drift + REST_RATE * foot.velocity for foot in feet]),
-            np.array([foot.rotation for foot in feet]),
-        )
 
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
@@ -437,11 +462,10 @@ class WholeBody:
         """
         body, size, parts = self.body, self.contact.size, self.contact.parts
         nv, program = body.nv, self._program()
-        hessian, gradient, rows, bound, feet, _ = program
+        hessian, gradient, rows, bound, feet, _, low, high = program
         equalities = ROOT + size * len(feet)
         torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
-        now = self._now()
-        count = self._fill(self._ground, self._joints, self._wishes, self._wished, now, program)
+        count = self._fill(self._bounds, self._wishes, self._wished, self._now, program)
         firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
         rows, bound = rows[:count], bound[:count]
         for kept in sorted({count, firm, equalities}, reverse=True):
@@ -451,7 +475,7 @@ class WholeBody:
         self.feasible = kept >= firm and x is not None
         if x is None:
             x = np.zeros(self.unknowns)
-        effort: np.ndarray = np.clip(torque @ x + bias, now.low, now.high)
+        effort: np.ndarray = np.minimum(np.maximum(torque @ x + bias, low), high)
         if not self.feasible:  # what the clipped torques do, not what was wished
             motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])
             driven = np.concatenate([bound[:ROOT], effort - bias, bound[ROOT:equalities]])

@@ -92,7 +92,7 @@ def load(name: str | None = None) -> Solver:
         remedy=f'pip install {name}; installed: ' + (', '.join(available()) or 'none'),
         error=MissingDependency,
     )
-    return _polished(module.solve) if module.LOOSE else module.solve
+    return (lambda given: polish(given, module.solve(given))) if module.LOOSE else module.solve
 
 
 def load_decider(name: str | None = None) -> Decider:
@@ -103,11 +103,3 @@ def load_decider(name: str | None = None) -> Decider:
     """
     module = _module(name or available()[0])
     return Decider(None if module is None or module.LOOSE else module.solve)
-
-
-def _polished(solve: Solver) -> Solver:
-    def solve_and_polish(problem: Problem) -> Solution:
-        solution = solve(problem)
-        return solution if solution.x is None else polish(problem, solution)
-
-    return solve_and_polish

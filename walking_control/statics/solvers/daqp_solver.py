@@ -1,26 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """DAQP: dual active set with recursive LDL' updates (MIT, dense, the fastest here; optional)."""
 
+from functools import cache
+
 import daqp
 import numpy as np
 
-from walking_control.statics.solvers.problem import Problem, Solution
+from walking_control.statics.solvers.problem import NO_BOUND, Problem, Solution
 
 LOOSE = False
 
 _EQUALITY = 5
-_NO_BOUND = 1e30
-_patterns: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
 
+@cache
 def _pattern(count: int, equalities: int) -> tuple[np.ndarray, np.ndarray]:
     """Return row kinds and upper bounds of a problem's shape; those of equalities are open."""
-    key = count, equalities
-    if key not in _patterns:
-        sense = np.zeros(count, dtype=np.int32)
-        sense[:equalities] = _EQUALITY
-        _patterns[key] = sense, np.full(count, _NO_BOUND)
-    return _patterns[key]
+    sense = np.zeros(count, dtype=np.int32)
+    sense[:equalities] = _EQUALITY
+    return sense, np.full(count, NO_BOUND)
 
 
 def solve(problem: Problem) -> Solution:

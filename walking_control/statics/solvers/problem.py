@@ -128,14 +128,15 @@ def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solu
     most.
 
     Args:
-        solution: A `Solution` with a point and multipliers.
+        solution: A `Solution`; one without a point or multipliers is returned as it is.
         activity: Share of the largest multiplier below which a constraint counts as idle.
 
     Returns:
         The polished `Solution`, or the given one when polishing made nothing better.
     """
     m, multipliers = problem.equalities, solution.multipliers
-    assert solution.x is not None and multipliers is not None
+    if solution.x is None or multipliers is None:
+        return solution
     slack = problem.rows @ solution.x - problem.bound
     floor = activity * max(1e-12, abs(multipliers[m:]).max(initial=0.0))
     active = [i for i in range(m, len(slack)) if multipliers[i] > floor]
