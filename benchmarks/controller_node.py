@@ -42,7 +42,7 @@ from walking_control.ros.nodes.controller_node import ControllerNode
 from walking_control.ros.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
 from walking_control.ros.nodes.realtime import raise_priority
 from walking_control.ros.nodes.runtime import isolate_domain, make_executor, spin
-from walking_control.ros.nodes.sensors import CombinedWriter
+from walking_control.ros.nodes.sensors import combined_writer
 from walking_control.ros.ros2_control.names import tick_number_of
 from walking_control.simulation.registry import make_plant
 
@@ -134,7 +134,7 @@ class Driver(Node):
 
     def __init__(self, robot, measurements, replay=True, combined=False):
         super().__init__('driver')
-        self._combined = CombinedWriter(robot) if combined else None
+        self._combined = combined_writer(robot) if combined else None
         if combined:
             self._combined_publisher = self.create_publisher(
                 JointState, topics.COMBINED_STATE, topics.SENSOR_OUT
@@ -191,7 +191,7 @@ class Driver(Node):
         set_stamp(self._time, measurement.stamp)
         self._sent[tick_number(self._time)] = time.perf_counter()
         if self._combined is not None:
-            self._combined_publisher.publish(self._combined.write(measurement))
+            self._combined_publisher.publish(self._combined(measurement))
             return
         for name, writer, publisher in self._told:
             publisher.publish(writer.write(measurement.stamp, *measurement.parts[name]))

@@ -11,7 +11,7 @@ from walking_control.exceptions import MeasurementError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.ros.nodes.demo import run_demo
-from walking_control.ros.nodes.sensors import CombinedReader, CombinedWriter
+from walking_control.ros.nodes.sensors import combined_writer, CombinedReader
 from walking_control.ros.ros2_control.wiring import state_interfaces
 from walking_control.simulation.simulate import simulate
 
@@ -39,10 +39,10 @@ def same(one, other):
 
 def test_bytes_and_normal_path_agree():
     """If it failed, sensors would be read from other bytes than they were written to."""
-    reader, writer, read = CombinedReader(ROBOT, normal), CombinedWriter(ROBOT), Measurement(ROBOT)
+    reader, writer, read = CombinedReader(ROBOT, normal), combined_writer(ROBOT), Measurement(ROBOT)
     for seed in range(20):
         measurement = measured(seed)
-        raw = serialize_message(writer.write(measurement))
+        raw = serialize_message(writer(measurement))
         assert reader.read(raw, read) == round(measurement.stamp * 1e9)
         assert same(read, measurement)
     assert reader.layout.learned == 1

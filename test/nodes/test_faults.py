@@ -25,7 +25,7 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.operation import Operation, Patience
 from walking_control.ros.nodes import controller_node, topics
-from walking_control.ros.nodes.sensors import CombinedWriter
+from walking_control.ros.nodes.sensors import combined_writer
 from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 from walking_control.safety.latch import Latch
@@ -1005,13 +1005,13 @@ def test_half_a_message(bench, robot):
     """Half a message would end the controller."""
     node = bench.controller(combined_state='joint_state')
     publisher = robot.node.create_publisher(JointState, topics.COMBINED_STATE, topics.SENSOR_OUT)
-    writer, measurement = CombinedWriter(node.loop.robot), Measurement(node.loop.robot)
+    writer, measurement = combined_writer(node.loop.robot), Measurement(node.loop.robot)
     measurement.orientation[:] = 0.0, 0.0, 0.0, 1.0
     assert bench.spin_until(publisher.get_subscription_count)
 
     def send(part):
         measurement.stamp += 0.01
-        raw = serialize_message(writer.write(measurement))
+        raw = serialize_message(writer(measurement))
         publisher.publish(raw[: int(part * len(raw))])
         return bench.spin_until(lambda: node.loop.fault is not None, 0.1)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints are mapped by name; what is missing is named; numbers are taken where they lie."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,14 @@ from sensor_msgs.msg import Imu, JointState
 from walking_control.exceptions import MeasurementError
 from walking_control.loading import load_robot
 from walking_control.models.signals import LOCKS, Measurement, sensors_of
-from walking_control.ros.nodes.messages import JointStateReader, message_type, reader_of, writer_of
+from walking_control.ros.nodes.messages import (
+    ArrayWriter,
+    JointStateReader,
+    message_type,
+    read_array,
+    reader_of,
+    writer_of,
+)
 from walking_control.ros.nodes.sensors import Layout, numbers_of
 from walking_control.ros.nodes.telemetry import StepWork
 
@@ -55,6 +63,19 @@ def test_incomplete_joint_state(message, words):
     """A missing joint must be named, not read as zero."""
     with pytest.raises(MeasurementError, match=words):
         read(message)
+
+
+@pytest.mark.parametrize('numbers', [[1.5, -0.0, math.inf], [2.0], []])
+def test_an_array_is_read_where_it_lies(numbers):
+    """A watchdog reads 500 of them a second; whatever is not laid out so is left to rclpy."""
+    writer = ArrayWriter(len(numbers))
+    raw = serialize_message(writer.write(numbers, 7))
+    told = read_array(raw)
+    assert (told.layout.data_offset, told.layout.dim, told.data) == (7, (), tuple(numbers))
+    for other in (raw[:-1], raw[:19], b'\0\0' + raw[2:], raw + bytes(8), b''):
+        assert read_array(other) is None
+    writer.label('waits')
+    assert read_array(serialize_message(writer.message)) is None
 
 
 class Heard:

@@ -17,8 +17,8 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'guard': 'describe GuardedNode report',
         'heartbeat': 'FallbackSwitch heartbeat_writer WatchClock WatchdogGuard',
         'messages': 'ArrayWriter axes_of feedback_type FeedbackWriter JointStateReader '
-        'JointStateWriter make_marker message_type reader_of seconds set_stamp without_effort '
-        'write_axes writer_of',
+        'JointStateWriter make_marker message_type read_array reader_of seconds set_stamp '
+        'without_effort write_axes writer_of',
         'neighbours': 'Claims endpoint_name Neighbours',
         'odometry': 'OdometryPublisher SensingParameters',
         'parameters': 'frozen_error own_parameters SectionParameters',
@@ -27,7 +27,7 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'robot_frames': 'RobotFrames',
         'runtime': 'avoid_shared_memory isolate_domain make_executor program ros spin spun '
         'StopSignal',
-        'sensors': 'CombinedWriter JOINT_STATE KINDS sensor_topics SensorSet stamp_of VALUES',
+        'sensors': 'combined_writer JOINT_STATE KINDS sensor_topics SensorSet stamp_of VALUES',
         'session': 'Session',
         'simulator_node': 'SimulatorNode',
         'telemetry': 'Output Telemetry',

@@ -27,6 +27,7 @@ from walking_control.ros.nodes.messages import JointStateReader as JointStateRea
 from walking_control.ros.nodes.messages import JointStateWriter as JointStateWriter
 from walking_control.ros.nodes.messages import make_marker as make_marker
 from walking_control.ros.nodes.messages import message_type as message_type
+from walking_control.ros.nodes.messages import read_array as read_array
 from walking_control.ros.nodes.messages import reader_of as reader_of
 from walking_control.ros.nodes.messages import seconds as seconds
 from walking_control.ros.nodes.messages import set_stamp as set_stamp
@@ -52,7 +53,7 @@ from walking_control.ros.nodes.runtime import ros as ros
 from walking_control.ros.nodes.runtime import spin as spin
 from walking_control.ros.nodes.runtime import spun as spun
 from walking_control.ros.nodes.runtime import StopSignal as StopSignal
-from walking_control.ros.nodes.sensors import CombinedWriter as CombinedWriter
+from walking_control.ros.nodes.sensors import combined_writer as combined_writer
 from walking_control.ros.nodes.sensors import JOINT_STATE as JOINT_STATE
 from walking_control.ros.nodes.sensors import KINDS as KINDS
 from walking_control.ros.nodes.sensors import sensor_topics as sensor_topics
@@ -97,6 +98,7 @@ __all__ = [
     'JointStateWriter',
     'make_marker',
     'message_type',
+    'read_array',
     'reader_of',
     'seconds',
     'set_stamp',
@@ -122,7 +124,7 @@ __all__ = [
     'spin',
     'spun',
     'StopSignal',
-    'CombinedWriter',
+    'combined_writer',
     'JOINT_STATE',
     'KINDS',
     'sensor_topics',

@@ -152,9 +152,14 @@ class GuardedNode(Node):
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        """Listen to a topic, see `rclpy.node.Node`; what is too long is dropped unread."""
+        """Listen to a topic, see `rclpy.node.Node`; what is too long is dropped unread.
+
+        Args:
+            read: Makes of the bytes of a message what the callback gets, sooner than rclpy does;
+                None where it cannot: rclpy does.
+        """
         raw, largest = kwargs.pop('raw', False), kwargs.pop('largest', LARGEST)
-        taken = kwargs.pop('taken', lambda content: False)  # of bytes that need no message
+        read = kwargs.pop('read', lambda content: None)
 
         def drop(why: str) -> None:
             self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
@@ -163,10 +168,10 @@ class GuardedNode(Node):
             if len(content) > largest:
                 drop(f'a message of {len(content)} bytes; limit {largest}')
                 return
-            if taken(content):
-                return
             try:
-                message = content if raw else deserialize_message(content, msg_type)
+                message = (
+                    content if raw else read(content) or deserialize_message(content, msg_type)
+                )
             except Exception as error:  # of bytes that are no message
                 drop(describe(error))
                 return

@@ -17,10 +17,9 @@ class RobotFrames:
     """
 
     def __init__(self, urdf: str) -> None:
-        self._model = pin.buildModelFromXML(urdf)
-        self._data = self._model.createData()
-        self._q = pin.neutral(self._model)
-        model = self._model
+        self._model = model = pin.buildModelFromXML(urdf)
+        self._data = model.createData()
+        self._q = pin.neutral(model)
         self._joints = {
             name: (
                 model.joints[model.getJointId(name)].idx_q,

@@ -8,7 +8,6 @@ CDR, little endian (the first four bytes).
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 import math
 import struct
 import time
@@ -275,20 +274,13 @@ def subscribe(
     )
 
 
-class CombinedWriter:
-    """The combined state of our simulator: a JointState whose positions are all the numbers.
+def combined_writer(robot: Robot) -> Callable[[Measurement], JointState]:
+    """Return what makes the combined state of our simulator of a measurement.
 
-    Args:
-        robot: The `Robot`.
+    It is a JointState whose positions are all the numbers.
     """
-
-    def __init__(self, robot: Robot) -> None:
-        self._writer = JointStateWriter(state_interfaces(robot), ('position',))
-
-    def write(self, measurement: Measurement) -> JointState:
-        """Return the message of a measurement."""
-        numbers = np.concatenate((measurement.values, measurement.locked))
-        return self._writer.write(measurement.stamp, numbers)
+    writer = JointStateWriter(state_interfaces(robot), ('position',))
+    return lambda told: writer.write(told.stamp, np.concatenate((told.values, told.locked)))
 
 
 def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:
@@ -329,11 +321,7 @@ class SensorSet:
             layout = Layout(blocks[sensor.name])
             hear = self._callback(sensor, reader_of(sensor, parts[sensor.name]), layout)
             node.create_subscription(
-                message_type(sensor),
-                sensor.topic,
-                hear,
-                topics.SENSOR_IN,
-                taken=partial(self._take, sensor.name, layout),
+                message_type(sensor), sensor.topic, hear, topics.SENSOR_IN, read=layout.take
             )
 
     # -- messages ------------------------------------------------------------------------------
@@ -355,6 +343,9 @@ class SensorSet:
         self, sensor: Sensor, read: Callable[[Any], bool], layout: Layout
     ) -> Callable[[Any], None]:
         def hear(message: Any) -> None:
+            if isinstance(message, int):  # a stamp: the numbers have been taken
+                self._told(sensor.name, message)
+                return
             try:
                 if not read(message):
                     return
@@ -366,13 +357,6 @@ class SensorSet:
             self._told(sensor.name, stamp.sec * 1_000_000_000 + stamp.nanosec)
 
         return hear
-
-    def _take(self, name: str, layout: Layout, raw: bytes) -> bool:
-        """Take a message as it came; return whether that could be."""
-        stamp = layout.take(raw)
-        if stamp is not None:
-            self._told(name, stamp)
-        return stamp is not None
 
     def _told(self, name: str, stamp: int) -> None:
         if name == LOCKS:

@@ -20,13 +20,14 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot, PLANTS
 from walking_control.models import parameter, picks_of, Robot, RobotFile, signals, World
 from walking_control.ros.nodes import (
-    CombinedWriter,
+    combined_writer,
     describe,
     GuardedNode,
     JOINT_STATE,
     message_type,
     own_parameters,
     program,
+    read_array,
     realtime,
     RouteTopics,
     SectionParameters,
@@ -228,7 +229,7 @@ class SimulatorNode(GuardedNode):
         self._senders: list[tuple[list[str], Any, Callable[[signals.Measurement], Any]]]
         if self._values.combined_state:
             one = self.create_publisher(JointState, topics.COMBINED_STATE, out)
-            self._senders = [([*self._writers], one, CombinedWriter(robot).write)]
+            self._senders = [([*self._writers], one, combined_writer(robot))]
         else:
             self._senders = [
                 (
@@ -255,7 +256,7 @@ class SimulatorNode(GuardedNode):
             topic = topics.command_topic(field)
             self._ticks[topic] = None
             hear = partial(self._on_command, field, pick, topic)
-            self.create_subscription(Float64MultiArray, topic, hear, heard)
+            self.create_subscription(Float64MultiArray, topic, hear, heard, read=read_array)
 
     # -- start -----------------------------------------------------------------------------------
 

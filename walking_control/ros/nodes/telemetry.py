@@ -98,8 +98,7 @@ class Telemetry(Output):
         self._work.add(stamp)
 
     def _write(self, stamp: float) -> None:
-        heard = any(each.get_subscription_count() for each in self._figures.values())
-        for name, value in self._told().items() if heard or self._rehearsing else ():
+        for name, value in self._told().items():
             self._tell(name, value)
 
     def _told(self) -> dict[str, float]:

@@ -25,6 +25,7 @@ from walking_control.ros.nodes import (
     heartbeat_writer,
     own_parameters,
     program,
+    read_array,
     realtime,
     topics,
     WatchClock,
@@ -120,7 +121,11 @@ class WatchdogNode(GuardedNode):
         self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
         self.heed(
             self.create_subscription(
-                Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command, topics.LATEST
+                Float64MultiArray,
+                topics.EFFORT_COMMANDS,
+                self._on_command,
+                topics.LATEST,
+                read=read_array,
             )
         )
         self._watch = self.steady_timer(self._timeout, self._on_watch)
