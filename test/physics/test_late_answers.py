@@ -6,7 +6,10 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.models.signals import Command, JOINTS, LOCKS, Measurement, whole_nanoseconds
+from walking_control.operation import Operation, Patience, sensor_kinds
+from walking_control.safety import Latch
+from walking_control.safety.machine import Event, State
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 
@@ -30,6 +33,73 @@ def walk_with_pauses(robot, overrides, pause, every, duration):
             warned |= {*loop.supervisor.warning.split('; ')}
         plant.step(command, loop.period)
     return loop.fault, ' '.join(warned)
+
+
+WALKER = ('controller', 'natural_walking'), ('natural_walking.speed', 0.6)
+STEPPER = ('controller', 'stepping'), ('stepping.speed', 0.3)
+
+
+def walk_on_split_messages(robot, overrides, duration, seed, late=2, gap=0.06):
+    """Return fault, warnings and steps of a walk whose sensors come in messages of their own.
+
+    Each but the joint states is up to `late` periods under way. Once in 0.4 to 1 s nobody hears
+    anything for 5 ms to a gap, s, and then the newest message of each sensor.
+    """
+    robot_file = load_robot(robot, [*noise_overrides('lab'), *overrides])
+    latch, rng = Latch(State.UNCONFIGURED), np.random.default_rng(seed)
+    operation = Operation(robot_file, None, latch, Patience(lockstep=False), lambda tick: None)
+    latch.handle(Event.CONFIGURE)
+    operation.activate(0.0)
+    plant, period = make_plant(robot_file), operation.loop.period
+    plant.reset(robot_file.start)
+    measured, warned = Measurement(robot_file.robot), set()
+    sensors = sorted(sensor_kinds(robot_file.robot), key=lambda sensor: sensor == JOINTS)
+    under_way = {sensor: [] for sensor in sensors}  # when each message comes, stamp, numbers
+    now, deaf, pause = 0.0, 0.0, 1.0
+
+    def numbers(measurement, sensor):
+        return measurement.locked if sensor == LOCKS else measurement.blocks[sensor]
+
+    while plant.time < duration and operation.fault is None:
+        plant.measure(measured)
+        for sensor in sensors:
+            at = now + period * (0 if sensor == JOINTS else rng.integers(0, late + 1)) - 1e-9
+            under_way[sensor].append((at, now, numbers(measured, sensor).copy()))
+        if now > pause:
+            deaf, pause = now + rng.uniform(0.005, gap), now + rng.uniform(0.4, 1.0)
+        for sensor in sensors if now >= deaf else ():
+            come = [message for message in under_way[sensor] if message[0] <= now]
+            if come:
+                _, stamp, told = come[-1]
+                under_way[sensor] = [each for each in under_way[sensor] if each[1] > stamp]
+                numbers(operation.measurement, sensor)[:] = told
+                operation.arrived(sensor, 1.0 + stamp, round(1e6 * stamp) + 1, now)
+        warned |= {*operation.loop.supervisor.warning.split('; ')}
+        now += period
+        if latch.state is not State.WAITING:  # until then it is held
+            plant.step(operation.loop.command, period)
+    return operation.fault, ' '.join(warned), operation.loop.state.steps
+
+
+@pytest.mark.parametrize(
+    'robot, overrides, duration, steps',
+    [
+        ('dribbel', (), 4.0, 5),
+        pytest.param('walker3d', WALKER, 3.0, 8, marks=pytest.mark.long),
+        pytest.param('walker3d', STEPPER, 3.0, 4, marks=pytest.mark.long),
+        pytest.param('humanoid', (), 3.0, 0, marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize(
+    'seed', [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
+)
+def test_late_and_split_messages_and_pauses_at_random_are_borne(
+    robot, overrides, duration, steps, seed
+):
+    """Joints, locks, IMU and feet of other moments would contradict each other, and end a walk."""
+    fault, warned, taken = walk_on_split_messages(robot, overrides, duration, seed)
+    assert fault is None and taken >= steps, fault
+    assert 'samples came up to' in warned
 
 
 @pytest.mark.long
