@@ -80,9 +80,11 @@ class Estimator:
         )
         if self._floor is not None:
             self.state.floor_slope, self._odometry.floor = self._floor.value, self._floor
-        self._dynamics, self._imu = dynamics, dynamics.frame(robot.imu_link)
+        self._mass = dynamics.mass
+        # a view: the floor's normal in the IMU's axes
+        self._normal = dynamics.data.oMf[dynamics.frame(robot.imu_link)].rotation[2]
         self._forces = np.zeros((len(robot.feet), 3))
-        self._by_motors = np.zeros(len(robot.feet), dtype=bool)
+        self._by_motors = [False] * len(robot.feet)
         self._balance = (
             LoadBalance(
                 values.load_error * dynamics.weight,
@@ -161,28 +163,29 @@ class Estimator:
             )
         places = self.places = self._odometry.place_feet(self._q, self._v)
         by_motors = self._by_motors
-        if self._observer is not None and by_motors.any():
+        if self._observer is not None and any(by_motors):
             self._observer.update(measurement, effort, state.contact)
             measurement.foot_force[by_motors] = self._observer.forces[by_motors]
             for foot in np.flatnonzero(by_motors).tolist():
                 self._contacts[foot].expect(*self._observer.thresholds(foot))
-        forces = measurement.foot_force
+        forces, each = measurement.foot_force, measurement.foot_force.tolist()
         loads = self._odometry.loads(
-            forces if not self._values.force_time else self._average(measurement)
+            each if not self._values.force_time else self._average(measurement)
         )
         told = list(loads)  # before anything is made of it
-        if self._balance is not None and measurement.linear_acceleration.any():
-            forces = self._correct(measurement, loads, places)
+        acceleration = measurement.linear_acceleration.tolist()
+        if self._balance is not None and any(acceleration):
+            forces = self._correct(forces, acceleration, loads, places)
         for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
             # a floor does not pull, but an edge does that the foot rubs against
-            force = measurement.foot_force[i]
-            across = math.sqrt(max(float(force @ force) - told[i] ** 2, 0.0))
+            x, y, z = each[i]
+            across = math.sqrt(max(x * x + y * y + z * z - told[i] ** 2, 0.0))
             state.pulled[i] = pull.update(told[i] + across)
             loads[i] = max(loads[i], 0.0)
             state.contact[i] = contact.update(
                 loads[i] - self._lift(i, places) + self._rest(i, places), state.stamp
             )
-        state.flicker = max(contact.suppressed for contact in self._contacts)
+        state.flicker = max([contact.suppressed for contact in self._contacts])
         self._stance.update(state, places, loads)
         if velocities is not None and state.support != support and self._robot.coordinates:
             velocities.touch_down(support, self._angles, self._rates)
@@ -197,17 +200,20 @@ class Estimator:
         return state
 
     def _correct(
-        self, measurement: Measurement, loads: list[float], places: Sequence[Sequence[float]]
+        self,
+        forces: np.ndarray,
+        acceleration: Sequence[float],
+        loads: list[float],
+        places: Sequence[Sequence[float]],
     ) -> np.ndarray:
         """Let loads agree with the weight; return the forces on the feet that do, ``(n, 3)``."""
         assert self._balance is not None
-        state, dynamics = self.state, self._dynamics
-        normal = dynamics.data.oMf[self._imu].rotation[2]
-        weighed = dynamics.mass * float(normal @ measurement.linear_acceleration)
-        rise = state.floor_slope.tolist()
-        heights = [z - rise[0] * x - rise[1] * y for x, y, z in places]
+        state = self.state
+        weighed = self._mass * sum([a * b for a, b in zip(self._normal.tolist(), acceleration)])
+        along, across = state.floor_slope.tolist()
+        heights = [z - along * x - across * y for x, y, z in places]
         foot = self._balance.correct(loads, weighed, heights, state.support, state.stamp)
-        self._forces[:] = measurement.foot_force
+        self._forces[:] = forces
         if foot is not None:
             self._forces[foot] = 0.0, 0.0, loads[foot]
             self._choose_source(foot)
@@ -219,12 +225,12 @@ class Estimator:
         values = self._values
         self._contacts[foot].expect(values.contact_on, values.contact_off, values.contact_noise)
 
-    def _average(self, measurement: Measurement) -> np.ndarray:
+    def _average(self, measurement: Measurement) -> list[list[float]]:
         recent, stamp = self._recent, measurement.stamp
         recent.append((stamp, measurement.foot_force.copy()))
         while not stamp - self._values.force_time < recent[0][0] <= stamp:
             recent.popleft()
-        return np.asarray(np.mean([force for _, force in recent], axis=0))
+        return list(np.mean([force for _, force in recent], axis=0).tolist())
 
     @property
     def rate_covariance(self) -> np.ndarray | None:

@@ -42,6 +42,8 @@ class FloorSlope:
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
         self._dynamics, self._feet = dynamics, dynamics.robot.feet
+        # views of the feet's z axes, which move with the dynamics
+        self._up = [dynamics.data.oMf[dynamics.frames[foot]].rotation[:, 2] for foot in self._feet]
         self._variation = values.floor_variation**2
         self._lasting, self._roughness = values.foot_persistence, values.floor_roughness
         self.flat = values.sole_spin > 0.0  # else points, which turn
@@ -76,16 +78,15 @@ class FloorSlope:
             foot = state.support
             if (
                 state.stamp - self._since[foot] > SETTLED
-                and math.hypot(*self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING
+                and math.hypot(*self._dynamics.foot_spin(self._feet[foot]).tolist()[:2]) < TURNING
             ):
-                place = self._dynamics.data.oMf[self._dynamics.frames[self._feet[foot]]]
-                x, y, z = place.rotation[:, 2].tolist()
+                x, y, z = self._up[foot].tolist()
                 noise = SOLE**2 * self._lasting / dt
                 self._take(-x / max(z, STEEPEST), 1.0, 0.0, noise)
                 self._take(-y / max(z, STEEPEST), 0.0, 1.0, noise)
                 self.felt = self._looked < LOOKED <= self._looked + dt
                 self._looked += dt
-        self.value[:] = [sorted(rises)[1] for rises in zip(*self.footholds)]
+        self.value[0], self.value[1] = [sorted(rises)[1] for rises in zip(*self.footholds)]
 
     def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Go on to the next foothold."""

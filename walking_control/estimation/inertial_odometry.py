@@ -3,16 +3,28 @@
 
 from collections.abc import Sequence
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from scipy.special import chdtri  # scipy.stats takes a second to import
 
 from walking_control.estimation import EstimatorParameters, floor_rotation, LegOdometry
-from walking_control.estimation.foot_updates import LATER, make_sample, Noise, NOW
-from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
-from walking_control.estimation.leg_chains import find_leg_chains, LONGEST_SAMPLE, Mount, sense
-from walking_control.estimation.sole_updates import Grip, make_soles, settle
+from walking_control.estimation.foot_updates import (
+    begin,
+    LATER,
+    make_sample,
+    Noise,
+    NOW,
+    predict,
+    Sample,
+    take_feet,
+    write_base,
+)
+from walking_control.estimation.invariant import ACCELEROMETER, FilterState, GYRO, make_filter_state
+from walking_control.estimation.leg_chains import find_leg_chains, follow_legs, LegChains
+from walking_control.estimation.sole_updates import Grip, make_soles, Soles, take_soles
+from walking_control.estimation.turns import write_turn
 from walking_control.models import (
     Base,
     BaseState,
@@ -22,9 +34,45 @@ from walking_control.models import (
     Measurement,
     WalkerState,
 )
+from walking_control.models.array_functions import array_function, as_block, inner, multiply
 
+LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
+CARRIED = 0.25  # squared specific force over squared gravity: in the air it is nearly zero
+EASED = 0.8  # of the firm load: a foot that has been firm stays so down to this
 UNFELT = 5.0  # m/s^2: how a robot accelerates of which no accelerometer tells
 LEAST = 1e-5  # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
+
+
+class Memory(NamedTuple):
+    """All that the filter keeps from one tick to the next, and what it knows of the robot.
+
+    Attributes:
+        chains: The `LegChains`.
+        state: The `FilterState`.
+        sample: The last `Sample`.
+        soles: The `Soles`.
+        noise: The `Noise`.
+        blind: The `Noise` of a measurement without an accelerometer.
+        grip: The `Grip`; a spin of zero where soles tell nothing.
+        imu: Origin of the body, which is that of the IMU, in base axes, m, ``(3,)``.
+        axes: From the IMU's axes to those of the base, ``(3, 3)``.
+        gravity: Floor frame, m/s^2, ``(3,)``.
+        firm: Force on a foot that rests for certain, N.
+        initial: See `begin`.
+    """
+
+    chains: LegChains
+    state: FilterState
+    sample: Sample
+    soles: Soles
+    noise: Noise
+    blind: Noise
+    grip: Grip
+    imu: np.ndarray
+    axes: np.ndarray
+    gravity: np.ndarray
+    firm: float
+    initial: np.ndarray
 
 
 class InertialOdometry(LegOdometry):
@@ -48,34 +96,41 @@ class InertialOdometry(LegOdometry):
     ) -> None:
         super().__init__(dynamics)
         robot = dynamics.robot
-        self._base, self._chains = robot.base, find_leg_chains(dynamics)
+        self._base = robot.base
         self._imu, self._base_imu = dynamics.placement(
             dynamics.configuration(np.zeros(len(robot.joints))), dynamics.frame(robot.imu_link)
         )
         self._floor_world = floor_rotation(slope)
-        n = len(robot.feet)
-        self.filter = make_filter_state(free_entries(robot.base, n))
-        self.sample = make_sample(n)
-        self._noise = noise_of(values, len(robot.base.axes))
-        self._mount = Mount(
+        n, self._noise = len(robot.feet), noise_of(values, len(robot.base.axes))
+        self._scale, self._scale_sigma = values.way_scale, values.way_scale_sigma
+        memory = Memory(
+            find_leg_chains(dynamics),
+            make_filter_state(free_entries(robot.base, n)),
+            make_sample(n),
+            make_soles(n),
+            self._noise,
+            self._noise._replace(accelerometer=UNFELT),
+            Grip(
+                values.sole_spin if robot.is_free else 0.0,
+                values.sole_tilt,
+                float(chdtri(1, values.slip_probability)),
+            ),
             self._imu,
             self._base_imu,
             floor_gravity(gravity, slope),
-            firm=values.firm_load * dynamics.mass * gravity,
+            values.firm_load * dynamics.mass * gravity,
+            np.maximum(
+                LEAST,
+                [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
+            ),
         )
-        self._scale, self._scale_sigma = values.way_scale, values.way_scale_sigma
-        self._blind = self._noise._replace(accelerometer=UNFELT)
-        self._initial = np.maximum(
-            LEAST,
-            [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
-        )
-        self._grip = Grip(
-            values.sole_spin, values.sole_tilt, float(chdtri(1, values.slip_probability))
-        )
-        self._soles = make_soles(n if robot.is_free and self._grip.spin > 0.0 else 0)
+        block, views = as_block(memory)
+        self.filter, self.sample = views.state, views.sample
         self.covariance: np.ndarray = np.zeros((9, 9))
         self._sense = compile_where_possible(sense)
         self._settle = compile_where_possible(settle)
+        # plain code takes the views
+        self._memory = (views,) if self._sense is sense else block
         self.reset()
 
     def reset(self) -> None:
@@ -107,14 +162,12 @@ class InertialOdometry(LegOdometry):
 
     def _take(self, measurement: Measurement, base: BaseState, dt: float) -> None:
         """Take a `Measurement` that comes dt seconds after the last one; write the base's turn."""
-        rate, force = measurement.angular_velocity, measurement.linear_acceleration
         self._sense(
-            self._chains,
-            (measurement.position, measurement.velocity, rate, force),
-            self.filter,
-            self.sample,
-            self._noise if force.any() else self._blind,
-            self._mount,
+            self._memory,
+            measurement.position,
+            measurement.velocity,
+            measurement.angular_velocity,
+            measurement.linear_acceleration,
             dt,
             base.orientation,
             base.angular,
@@ -150,27 +203,21 @@ class InertialOdometry(LegOdometry):
         base, foot = state.base, state.support
         self.sample.floor[:2] = state.floor_slope
         if self.floor is not None and self.floor.flat:
-            self.sample.floor[3:], self.sample.heights[:] = self.floor.footholds[0], LATER
+            (self.sample.floor[3], self.sample.floor[4]), _, _ = self.floor.footholds
+            self.sample.heights[:] = LATER
             if self.floor.felt:
                 self.sample.heights[foot] = NOW
-        sound = self._settle(
-            self.filter,
-            self.sample,
-            self._soles,
+        if not self._settle(
+            self._memory,
             state.contact,
             forces,
             foot,
-            self._noise,
-            self._grip,
-            self._mount,
-            self._initial,
             self._elapsed,
             base.orientation,
             base.position,
             base.linear,
             self.covariance,
-        )
-        if not sound:
+        ):
             self._last = -math.inf  # the next measurement begins anew
         if self._base is Base.PLANAR:  # its coordinates count the pitch
             self._generalised[2] = base.pitch
@@ -194,6 +241,100 @@ class InertialOdometry(LegOdometry):
             np.diag(self.filter.free[:3]) * self._noise.gyro**2
             + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
         )
+
+
+@array_function
+def sense(
+    memory: Sequence[Memory],
+    position: np.ndarray,
+    velocity: np.ndarray,
+    rate: np.ndarray,
+    force: np.ndarray,
+    dt: float,
+    orientation: np.ndarray,
+    angular: np.ndarray,
+) -> None:
+    """Take joints and IMU in, move the state on by them, and write how the base is turned.
+
+    What the robot cannot do it does not feel. Without an accelerometer it feels gravity.
+
+    Args:
+        memory: One `Memory`, see `as_block`; changed in place.
+        position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
+        velocity: Of the joints, ``(n_joints,)``.
+        rate: Angular velocity in the axes of the IMU, rad/s.
+        force: Specific force, likewise, m/s^2; zero without an accelerometer.
+        dt: Time since the last sample, s; nothing moves if it is zero or too long.
+        orientation: Of the base, quaternion xyzw; written.
+        angular: Its angular velocity, base axes, rad/s; written.
+    """
+    known = memory[0]
+    state, sample, gravity = known.state, known.sample, known.gravity
+    multiply(known.axes, rate, sample.rate)
+    multiply(known.axes, force, sample.force)
+    sample.rate[:] *= state.free[:3]
+    sample.force[:] *= state.free[3:6]
+    if not force.any():
+        multiply(state.rotation.T, -gravity, sample.force)
+    follow_legs(known.chains, position, velocity, known.imu, sample)
+    if 0.0 < dt <= LONGEST_SAMPLE:
+        predict(state, sample, known.noise if force.any() else known.blind, gravity, dt)
+    sample.last_rate[:] = sample.rate
+    write_turn(state.rotation, orientation)
+    angular[:] = sample.rate - state.bias[0]
+
+
+@array_function
+def settle(
+    memory: Sequence[Memory],
+    touches: np.ndarray,
+    forces: np.ndarray,
+    support: int,
+    dt: float,
+    orientation: np.ndarray,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    covariance: np.ndarray,
+) -> bool:
+    """Correct the state by the feet, or begin on the stance foot, and write what is known.
+
+    A foot that hardly presses rolls over its edge and slides. A contact that comes late, or never,
+    would leave the IMU alone to say how fast the robot moves: of a robot carried by no foot the
+    stance foot rests.
+
+    Args:
+        memory: See `sense`.
+        touches: Which feet touch the floor, ``(n_feet,)``.
+        forces: On the feet, N, ``(n_feet, 3)``.
+        support: The stance foot.
+        dt: Time since the last sample, s; after a long silence it begins anew.
+        orientation: Of the base, quaternion xyzw; written, as are the next three: see `write_base`.
+
+    Returns:
+        Whether the state was finite; if not, it has begun anew at the origin, level.
+    """
+    known = memory[0]
+    state, sample, soles, noise = known.state, known.sample, known.soles, known.noise
+    sound = math.isfinite(state.columns.sum() + np.trace(state.P))
+    if not sound:
+        state.columns[:], state.bias[:], state.rotation[:] = 0.0, 0.0, np.eye(3)
+        sample.floor[:] = 0.0
+    if not sound or dt > LONGEST_SAMPLE:
+        begin(state, sample, support, known.initial, noise)
+        soles.since[:] = 0.0
+    elif dt > 0.0:
+        firm = known.firm * np.where(state.standing > 0, EASED, 1.0)
+        contact = touches & ((forces * forces).sum(axis=1) >= firm * firm)
+        if not contact.any():
+            contact[support] = inner(sample.force, sample.force) > CARRIED * inner(
+                known.gravity, known.gravity
+            )
+        take_feet(state, sample, contact, noise, dt)
+        if known.grip.spin > 0.0:
+            take_soles(state, sample, soles, noise, known.grip, dt)
+    write_turn(state.rotation, orientation)
+    write_base(state, sample.rate, known.imu, noise.gyro, position, velocity, covariance)
+    return sound
 
 
 def free_entries(base: Base, n_feet: int) -> np.ndarray:

@@ -34,7 +34,7 @@ class FilterState(NamedTuple):
         bias: Of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``.
         P: Covariance of the error, ``(n, n)``.
         free: Which entries of the error the robot has, 1 or 0, ``(n,)``.
-        standing: Which feet have a place in the state, ``(n_feet,)``.
+        standing: Which feet have a place in the state, 1 or 0, ``(n_feet,)``.
     """
 
     rotation: np.ndarray  # body to floor frame, ``(3, 3)``
@@ -55,7 +55,7 @@ def make_filter_state(free: np.ndarray) -> FilterState:
         np.zeros((2, 3)),
         np.zeros((len(free),) * 2),
         free,
-        np.zeros(n_feet, dtype=bool),
+        np.zeros(n_feet, dtype=np.int8),
     )
 
 
@@ -130,7 +130,7 @@ def spread(
     fill_cross(gravity, cross)
     # from the back, so that every line still finds what it needs as it was
     _mix(P, POSITION, TURN, cross, 0.5 * dt * dt)
-    _shift_by(P, POSITION, VELOCITY, dt)
+    _mix(P, POSITION, VELOCITY, np.eye(3), dt)
     _mix(P, POSITION, n + ACCELEROMETER, turning, 0.5 * dt)
     _mix(P, VELOCITY, TURN, cross, dt)
     _mix(P, VELOCITY, n + ACCELEROMETER, turning, 1.0)
@@ -178,18 +178,6 @@ def _mix(P: np.ndarray, target: int, source: int, M: np.ndarray, scale: float) -
             P[j, target + a] += scale * (
                 M[a, 0] * P[j, source] + M[a, 1] * P[j, source + 1] + M[a, 2] * P[j, source + 2]
             )
-
-
-@array_function
-def _shift_by(P: np.ndarray, target: int, source: int, scale: float) -> None:
-    """Let three entries of the error gain `scale` times three others."""
-    n = len(P)
-    for a in range(3):
-        for j in range(n):
-            P[target + a, j] += scale * P[source + a, j]
-    for j in range(n):
-        for a in range(3):
-            P[j, target + a] += scale * P[j, source + a]
 
 
 @array_function

@@ -30,7 +30,11 @@ class LegOdometry:
     level_by_imu = False
 
     def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics = dynamics
+        # views of what moves with the dynamics, to which no frame is added any more
+        self._dynamics, self._data = dynamics, dynamics.data
+        feet = [self._data.oMf[frame] for frame in dynamics.frames.values()]
+        self._places = [place.translation for place in feet]
+        self._normals = [place.rotation[2] for place in feet]
         self._feet, self._is_free = dynamics.robot.feet, dynamics.robot.is_free
         self._moved: np.ndarray | None = None  # how the base moved a tick ago, m/s
 
@@ -45,10 +49,10 @@ class LegOdometry:
             q: Generalised coordinates with the base at the origin.
             v: Generalised velocities with the base's origin at rest.
         """
-        self._places = self._dynamics.move(q, v)
-        return [place.translation.tolist() for place in self._places]
+        self._dynamics.move(q, v)
+        return [place.tolist() for place in self._places]
 
-    def loads(self, forces: np.ndarray) -> list[float]:
+    def loads(self, forces: Sequence[Sequence[float]]) -> list[float]:
         """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
 
         Many sensors have the one axis only. A magnitude would count sideways noise as load.
@@ -57,8 +61,8 @@ class LegOdometry:
             forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
         """
         return [
-            max(float(place.rotation[2] @ force), float(force[2]))
-            for place, force in zip(self._places, forces)
+            max(a * x + b * y + c * z, z)
+            for (a, b, c), (x, y, z) in zip(map(np.ndarray.tolist, self._normals), forces)
         ]
 
     def foot_motion(self, foot: int) -> np.ndarray:

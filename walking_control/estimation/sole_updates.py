@@ -12,21 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.estimation.foot_updates import (
-    begin,
-    Noise,
-    RESTS,
-    Sample,
-    take_feet,
-    write_base,
-)
+from walking_control.estimation.foot_updates import Noise, RESTS, Sample
 from walking_control.estimation.invariant import ACCELEROMETER, correct, FilterState, GYRO
-from walking_control.estimation.leg_chains import LONGEST_SAMPLE, Mount
-from walking_control.estimation.turns import fill_product, write_turn
+from walking_control.estimation.turns import fill_product
 from walking_control.models.array_functions import array_function, form, inner
 
-CARRIED = 0.25  # squared specific force over squared gravity: in the air it is nearly zero
-EASED = 0.8  # of the firm load: a foot that has been firm stays so down to this
 PART = 0.03  # s: angles are averaged over it; neither the first nor the last part counts
 LONGEST = 0.5  # s: of a rest, after which another begins
 GOING, LAST, BEFORE, BEGINNING = range(4)  # parts of a rest
@@ -65,62 +55,6 @@ class Grip(NamedTuple):
 def make_soles(n_feet: int) -> Soles:
     """Return the `Soles` of so many feet, none of which rests; z of their frames is the normal."""
     return Soles(np.zeros((n_feet, 3, 3)), np.zeros((n_feet, 2)), np.zeros((n_feet, 4, 3)))
-
-
-@array_function
-def settle(
-    state: FilterState,
-    sample: Sample,
-    soles: Soles,
-    touches: np.ndarray,
-    forces: np.ndarray,
-    support: int,
-    noise: Noise,
-    grip: Grip,
-    mount: Mount,
-    initial: np.ndarray,
-    dt: float,
-    orientation: np.ndarray,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    covariance: np.ndarray,
-) -> bool:
-    """Correct the state by the feet, or begin on the stance foot, and write what is known.
-
-    A foot that hardly presses rolls over its edge and slides. A contact that comes late, or never,
-    would leave the IMU alone to say how fast the robot moves: of a robot carried by no foot the
-    stance foot rests.
-
-    Args:
-        touches: Which feet touch the floor, ``(n_feet,)``.
-        forces: On the feet, N, ``(n_feet, 3)``.
-        support: The stance foot.
-        initial: See `begin`.
-        dt: Time since the last sample, s; after a long silence it begins anew.
-        orientation: Of the base, quaternion xyzw; written, as are the next three: see `write_base`.
-
-    Returns:
-        Whether the state was finite; if not, it has begun anew at the origin, level.
-    """
-    sound = math.isfinite(state.columns.sum() + np.trace(state.P))
-    if not sound:
-        state.columns[:], state.bias[:], state.rotation[:] = 0.0, 0.0, np.eye(3)
-        sample.floor[:] = 0.0
-    if not sound or dt > LONGEST_SAMPLE:
-        begin(state, sample, support, initial, noise)
-        soles.since[:] = 0.0
-    elif dt > 0.0:
-        firm = np.where(state.standing, EASED * mount.firm, mount.firm)
-        contact = touches & ((forces * forces).sum(axis=1) >= firm * firm)
-        if not contact.any():
-            contact[support] = inner(sample.force, sample.force) > CARRIED * inner(
-                mount.gravity, mount.gravity
-            )
-        take_feet(state, sample, contact, noise, dt)
-        take_soles(state, sample, soles, noise, grip, dt)
-    write_turn(state.rotation, orientation)
-    write_base(state, sample.rate, mount.imu, noise.gyro, position, velocity, covariance)
-    return sound
 
 
 @array_function

@@ -7,13 +7,14 @@ Dense algebra of a few rows, which most of them need, is here.
 from collections.abc import Callable
 from functools import cache
 import sys
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 # fills the support terms: (support, q, v, parameters, out)
 Terms = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], object]
 Function = TypeVar('Function', bound=Callable[..., Any])
+Fields = TypeVar('Fields', bound=NamedTuple)
 
 OPTIONS = {'error_model': 'numpy'}  # a division by zero gives what numpy gives
 SHARED: list[Callable[..., Any]] = []
@@ -43,6 +44,34 @@ def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
         function = SHARED.pop()
         _PARTS.append(compile_part(function))
         builtin_registry.register_global(function, types.Dispatcher(_PARTS[-1]))
+
+
+def as_block(fields: Fields) -> tuple[Any, Fields]:
+    """Return (block, views): the same data in one piece of memory, an array of one record.
+
+    What compiled code takes costs time for every array; the block is one. The views, a tuple of
+    the same kind as `fields`, let plain code see and change it; those of single numbers do not.
+
+    Args:
+        fields: Of arrays without booleans, of numbers, and of tuples of that kind.
+    """
+    block = np.zeros(1, _layout(fields))
+    return block, _fill(block, fields)
+
+
+def _layout(fields: Any) -> np.dtype:
+    """Return the type of a record that holds these fields."""
+    if hasattr(fields, '_fields'):
+        return np.dtype(list(zip(fields._fields, map(_layout, fields), strict=True)), align=True)
+    return np.dtype((np.asarray(fields).dtype, np.shape(fields)))
+
+
+def _fill(block: np.ndarray, fields: Any) -> Any:
+    """Fill an array of one record; return views of what is in it."""
+    if hasattr(fields, '_fields'):
+        return type(fields)(*(_fill(block[name], part) for name, part in fields._asdict().items()))
+    block[0] = fields
+    return block[0]
 
 
 @cache

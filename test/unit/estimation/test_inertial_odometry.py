@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.estimation import inertial_odometry
 from walking_control.estimation.estimator import Estimator, make_estimator
 from walking_control.estimation.foot_updates import make_sample, RESTS, write_base
 from walking_control.estimation.invariant import shift
@@ -113,6 +114,22 @@ def test_a_robot_at_rest_rests(name):
     assert np.allclose(state.orientation, truth.orientation, atol=1e-9)
     assert np.allclose(state.position, truth.position, atol=1e-9)
     assert np.allclose(state.linear, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['dribbel', 'humanoid'])
+def test_plain_and_compiled_see_the_same_memory(name, monkeypatch):
+    """What compiled code takes as one block, plain code and the rest of the class see as arrays."""
+    runs = []
+    for _ in range(2):
+        estimator, robot_file = filter_of(name)
+        measurement = at_rest(robot_file, 0.1)
+        measurement.angular_velocity[1] = 0.02
+        base = stand(estimator, measurement, 12).base
+        runs.append([base.position, base.linear, base.orientation, *estimator._odometry.filter])
+        monkeypatch.setattr(inertial_odometry, 'compile_where_possible', lambda function: function)
+    assert isinstance(estimator._odometry._memory, tuple), 'the second is plain'
+    for a, b in zip(*runs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize('name', ['dribbel', 'humanoid'])

@@ -18,11 +18,12 @@ below the swing foot does. A robot in flight lands on the piece of its last foot
 
 from collections.abc import Iterable
 import math
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.models import FloorProfile, terms_places
+from walking_control.models.array_functions import as_block, Fields
 
 # places in RigidState.mode; joint stops (-1 lower, 0 none, 1 upper) and locks (0, 1) follow
 SUPPORT, STANCE, SWING, STEPS, FIRST_STOP = 0, 1, 2, 3, 4
@@ -35,8 +36,6 @@ AHEAD_HEIGHT, AHEAD_RATE, BEHIND_HEIGHT, BEHIND_RATE, AHEAD, AHEAD_SPEED = range
 ROUNDING = 1e-9  # m: a foot no deeper is not in the floor
 # what `advance` reports
 DONE, STEPPED, FELL, DIVERGED, CHATTERED, TRIPPED = range(6)
-
-Fields = TypeVar('Fields', bound=NamedTuple)
 
 
 class RigidModel(NamedTuple):
@@ -234,13 +233,8 @@ def as_record(fields: Fields) -> tuple[np.void, Fields]:
     Compiled functions take the record, a single pointer; the views, a tuple of the same kind as
     `fields`, let plain code see and change it.
     """
-    names = fields._fields
-    arrays = [np.asarray(value) for value in fields]
-    dtype = np.dtype([(name, array.dtype, array.shape) for name, array in zip(names, arrays)])
-    block = np.zeros(1, dtype)
-    for name, array in zip(names, arrays):
-        block[name][0] = array
-    return block[0], type(fields)(*(block[name][0] for name in names))
+    block, views = as_block(fields)
+    return block[0], views
 
 
 def lay_ahead(model: RigidModel, state: RigidState, work: Workspace, profile: FloorProfile) -> None:
