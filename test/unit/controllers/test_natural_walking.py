@@ -13,7 +13,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.natural_walking.books import Books
-from walking_control.controllers.natural_walking.felt_floor import FeltFloor
+from walking_control.controllers.natural_walking.felt_floor import bump, FeltFloor
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
 from walking_control.controllers.natural_walking.gait_tracking import GaitTracking, pressure_shift
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
@@ -160,7 +160,7 @@ def test_a_bump_is_smooth_and_comes_down_at_a_steady_speed():
     floor.touch(0.015)
     assert floor.roughness == pytest.approx(0.01)
     s = np.linspace(0.0, 1.0, 2001)
-    height, first, second = np.array([floor.bump(part, 1.0) for part in s]).T
+    height, first, second = np.array([bump(part, 1.0, floor.higher) for part in s]).T
     assert height.max() == pytest.approx(0.015) and height[-1] == height[0] == 0.0
     speeds = first[s > 0.88]
     assert speeds.max() < 0.9 * speeds.min() < -0.06
@@ -168,7 +168,7 @@ def test_a_bump_is_smooth_and_comes_down_at_a_steady_speed():
     np.testing.assert_allclose(np.gradient(first, s), second, atol=0.1)
     for _ in range(8):
         floor.touch(0.001)
-    assert floor.roughness == 0.0 and not floor.bump(0.6, 1.0).any()
+    assert floor.roughness == 0.0 and floor.higher == 0.0
 
 
 def sole(pitch):
@@ -180,8 +180,8 @@ def test_on_a_rough_floor_it_is_right_to_land_at_any_time(monkeypatch):
     """A foot that was met 40 ms early stood 2 cm too far out, by the arc of the gait's own way."""
     off, move = [], GaitTracking._move_foot
 
-    def moved(tracking, row, rate, dt):
-        move(tracking, row, rate, dt)
+    def moved(tracking, row, moment):
+        move(tracking, row, moment)
         engine, step = tracking._engine, tracking._engine.plan.step
         if engine.steps > 3 and 0.8 < tracking.s < 0.97:
             moves = engine.fall.capture - tracking._center

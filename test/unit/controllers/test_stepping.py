@@ -14,7 +14,8 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import Stoppable
-from walking_control.controllers.natural_walking.reference import between, row_between
+from walking_control.controllers.natural_walking.gait_motion import move_foot, turn_joints
+from walking_control.controllers.natural_walking.reference import between, row_at
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping import law
 from walking_control.controllers.stepping.body import Body
@@ -542,7 +543,7 @@ def test_the_compiled_law_is_the_plain_one(law):
     'law, functions',
     [
         ('stepping', (plan_step, find_stop, pressure_place, fill_program)),
-        ('natural_walking', (find_stop, between, row_between)),
+        ('natural_walking', (find_stop, between, row_at, move_foot, turn_joints)),
     ],
 )
 def test_nothing_is_compiled_while_it_walks(law, functions):

@@ -75,9 +75,8 @@ class NaturalWalking(WalkingLaw):
         )
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         engine, robot = self.engine, robot_file.robot
-        told = robot_file.values(World).slope
+        scale, told = robot_file.scale, robot_file.values(World).slope
         table = GaitTable(family, engine.dynamics, engine.gravity, told, values.compiled)
-        scale = robot_file.scale
         self.tracking = GaitTracking(engine, table, scale)
         self.switch = GaitSwitch(scale.time)
         self._joints = np.array([robot.joint_index(joint) for joint in robot.actuators])
@@ -187,8 +186,9 @@ class NaturalWalking(WalkingLaw):
             felt, elapsed = tracking.felt, engine.plan.elapsed
             if not (tracking.touching or engine.touchdown.trip.lifts(elapsed)):
                 jumps = felt.rough or tracking.surprised
-                tick = engine.coming(dt)
-                self.switch.judge(tracking.deviation, elapsed, jumps, felt.settled, tick)
+                self.switch.judge(
+                    tracking.deviation, elapsed, jumps, felt.settled, engine.coming(dt)
+                )
             part = min(tracking.s, elapsed / tracking.table.stride.duration)
             self.switch.go_on(part, engine.plan.step, felt.rough, values)
         if self.on_gait:

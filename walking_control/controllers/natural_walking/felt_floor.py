@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.controllers.stepping.body import Foot
-from walking_control.models.scale import Scale
+from walking_control.models import array_function, Scale
 
 SETTLED, TURNING = 0.14, 0.143  # a sole is believed so long after its touchdown, and turning slower
 STEEPEST = 0.3  # rise over run: no floor is steeper
@@ -108,20 +108,24 @@ class FeltFloor:
         """Return how much higher a foot swings over what is known to be rough, m."""
         return min(LIFT * self.roughness, HIGHEST * self._length)
 
-    def bump(self, s: float, rate: float) -> np.ndarray:
-        """Return how much higher than on the gait the foot swings, with two derivatives, ``(3,)``.
 
-        It comes down at a steady speed v: a floor that is h off is met h / v off its time.
+@array_function
+def bump(s: float, rate: float, height: float) -> np.ndarray:
+    """Return how much higher than on the gait a foot swings, with two derivatives, ``(3,)``.
 
-        Args:
-            s: Part of the step that is over.
-            rate: Of s, 1/s.
-        """
-        if s > 0.5 * (UP[1] + DOWN[0]):
-            return np.asarray(self.higher * fading(s, *DOWN, rate, STEADY))
-        return np.asarray(self.higher * (AT_REST - fading(s, *UP, rate)))
+    It comes down at a steady speed v: a floor that is h off is met h / v off its time.
+
+    Args:
+        s: Part of the step that is over.
+        rate: Of s, 1/s.
+        height: Half-way, m.
+    """
+    if s > 0.5 * (UP[1] + DOWN[0]):
+        return np.asarray(height * fading(s, DOWN[0], DOWN[1], rate, STEADY))
+    return np.asarray(height * (AT_REST - fading(s, UP[0], UP[1], rate)))
 
 
+@array_function
 def fading(s: float, begin: float, end: float, rate: float, slope: float = 0.0) -> np.ndarray:
     """Return what of an error is left, and its two derivatives in time, ``(3,)``.
 

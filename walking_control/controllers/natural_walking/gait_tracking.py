@@ -27,19 +27,20 @@ from walking_control.controllers import (
     TrunkTask,
     WalkingEngine,
 )
-from walking_control.controllers.natural_walking.felt_floor import AT_REST, fading, FeltFloor
+from walking_control.controllers.natural_walking.felt_floor import FeltFloor
+from walking_control.controllers.natural_walking.gait_motion import move_foot, turn_joints
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
+    COLUMNS,
     FOOT,
     FOOT_TURN,
     GaitTable,
     KNEE,
     PRESSURE,
     RATE,
-    Stride,
     TURN,
 )
-from walking_control.controllers.stepping.step_plan import Aim, offsets_of
+from walking_control.controllers.stepping.step_plan import Aim, offsets_of, StepLimits
 from walking_control.controllers.stepping.stepping_tasks import (
     HEIGHT,
     held_tasks,
@@ -51,11 +52,9 @@ from walking_control.controllers.stepping.stepping_tasks import (
 )
 from walking_control.controllers.stepping.stepping_tasks import PRESSURE as PRESSING
 from walking_control.controllers.stepping.trip import FIRST
-from walking_control.models.scale import Scale
+from walking_control.models import compile_ahead, Scale
 
-FOOT_ERROR, KNEE_ERROR = 0.5, 0.9  # parts of the step over which errors of a touchdown fade
 RISE = 0.15  # L: so far a leg that stands gets longer in a step; more would throw the body up
-FALLING = 0.6  # part of the step after which a foot goes down to a lower foothold
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
 SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
@@ -95,7 +94,6 @@ class GaitTracking:
         self._time, self._length, self._gravity = scale.time, scale.length, scale.gravity
         model, dynamics = engine.dynamics.model, engine.dynamics
         foot = model.frames[dynamics.frames[dynamics.robot.feet[LEFT]]]
-        self._ankle = foot.placement.translation.copy()
         # between hip axes that do not meet are arms: the joint before the knee begins the leg
         knees = [model.getJointId(dynamics.joints[knee]) for knee in engine.body.knees]
         self._thighs = [model.parents[knee] for knee in knees]
@@ -104,16 +102,27 @@ class GaitTracking:
             for joint in model.supports[foot.parentJoint]
             if joint >= knees[LEFT]
         ]
-        self._leg = sum(float(np.linalg.norm(bone)) for bone in bones)
+        self._leg = (
+            foot.placement.translation.copy(),
+            STRAIGHT * sum(float(np.linalg.norm(bone)) for bone in bones),
+            FOLLOW / self._time,
+            DEEPER * self._gravity,
+        )
+        self._motion, self._move, self._turn = np.zeros((3, 3)), move_foot, turn_joints
         self.reset()
+        if engine.values.compiled:
+            step, turned = (np.zeros(COLUMNS), (0.0,) * 6, self._errors), self._motion
+            landing = (np.zeros(2),) * 4, (1.0, False, 0.0, 0.0)
+            leg = self._leg[0], turned, turned, *self._leg
+            self._move = compile_ahead(move_foot, *step, *landing, leg, turned)
+            self._turn = compile_ahead(turn_joints, *step, (0.0, 0.0), turned, turned)
 
     def reset(self) -> None:
         """Begin anew."""
         self.s, self.pace = 0.0, 1.0
         self.deviation, self._center = np.zeros(2), np.zeros(2)
         self._drift = np.zeros(2)  # deviation at the last touchdown that belongs to the command
-        self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
-        self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
+        self._errors = np.zeros(3), np.zeros(3), np.zeros((2, 2))
         self._knee_error = self._speed = self.off = self._touched = 0.0
         self._drop = self._squat = 0.0  # of the next foothold; a leg that is short stays so, m
         self._bend = 0.0  # of the stance knee for these, rad
@@ -150,7 +159,7 @@ class GaitTracking:
         self._speed = float(wanted[0])
         gait, fall = self.table.choose(self._speed, self.table.rise), engine.find_fall()
         self.touching = self.struck = False
-        aim = _aim_at(wanted, gait, np.zeros(2))
+        aim = Aim(wanted, gait.duration, abs(gait.way[1]), np.zeros(2), math.nan, np.zeros(2), True)
         self._drift = offsets_of(aim, SIDE[engine.stance], fall.rate, np.zeros(1))[:, 0]
         self.deviation = fall.capture - self.row()[CAPTURE] - self._drift
 
@@ -158,10 +167,11 @@ class GaitTracking:
         """Note how far foot and knee are from the gait: that fades within the step."""
         engine, row = self._engine, self.row()
         swing, heading = engine.body.feet[1 - engine.stance], engine.heading
-        self._shift[:] = self._shift_rate[:] = 0.0
-        self._foot_error = heading.from_floor(engine.floor.level @ engine.way) - row[FOOT][:3]
+        off, turned, shift = self._errors
+        shift[:] = 0.0
+        off[:] = heading.from_floor(engine.floor.level @ engine.way) - row[FOOT][:3]
         turn = self.felt.bank.T @ pin.utils.rotate('z', -heading.angle) @ swing.rotation
-        self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
+        turned[:] = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
         knee = (
             self.table.knee_signs[engine.stance]
             * engine.body.joint(engine.body.knees[engine.stance])[0]
@@ -200,8 +210,8 @@ class GaitTracking:
         """
         both, bent, length = self._bones(angle)
         lever = 0.5 * both * abs(math.sin(bent)) / length  # of the length, m/rad
-        most = BEND / self._time**2
-        return math.copysign(min(most, SINK * self._gravity / max(lever, 1e-9)), bent)
+        most = min(BEND / self._time**2, SINK * self._gravity / max(lever, 1e-9))
+        return math.copysign(most, bent)
 
     def measure(self) -> None:
         """Find the deviation from the gait; not while an impact of the swing foot makes it.
@@ -220,8 +230,9 @@ class GaitTracking:
             )
         else:
             self.struck &= not self._surprises(elapsed - self._touched)
-            growth = math.exp(row[RATE] * elapsed)
-            self.deviation = fall.capture - row[CAPTURE] - self._drift * growth
+            self.deviation = (
+                fall.capture - row[CAPTURE] - self._drift * math.exp(row[RATE] * elapsed)
+            )
 
     def _surprises(self, early: float) -> bool:
         """Return whether a touchdown so much too early is a surprise, s."""
@@ -252,7 +263,7 @@ class GaitTracking:
         if felt:
             return self.may_land
         due = engine.plan.step.remaining < 1.5 * engine.coming(dt)
-        steady = np.hypot(*self.deviation) < STEADY * self._length
+        steady = math.hypot(*self.deviation.tolist()) < STEADY * self._length
         if engine.ahead == 0.0 or not (due and steady) or self.felt.uneven or self.surprised:
             return False
         engine.foresee_impact()
@@ -314,16 +325,25 @@ class GaitTracking:
         velocity = engine.velocity
         wanted = velocity.planned - velocity.value + velocity.after(left, slowing=1.0)
         then = self.table.stride_at(float(wanted[0]), self.table.rise)
-        aim = _aim_at(wanted, then, (then.end - then.way) * mirror)._replace(
-            foothold=gait.way * mirror - self._center,
-            remaining=left if by_place else gait.duration - engine.plan.elapsed,
+        aim = Aim(
+            wanted,
+            then.duration,
+            abs(then.way[1]),
+            gait.way * mirror - self._center,
+            left if by_place else gait.duration - engine.plan.elapsed,
+            (then.end - then.way) * mirror,
+            True,
         )
-        limits, width = engine.limits, abs(gait.way[1])
-        limits = limits._replace(
-            time=gait.duration,
-            width=width,
-            narrowest=min(limits.narrowest, (1.0 - MORE) * width),
-            hip_reach=max(limits.hip_reach, gait.reach + MORE * abs(gait.way[0])),
+        limits, (far, aside) = engine.limits, np.abs(gait.way).tolist()
+        limits = StepLimits(
+            gait.duration,
+            *limits[1:3],
+            aside,
+            limits.reach,
+            min(limits.narrowest, (1.0 - MORE) * aside),
+            limits.widest,
+            max(limits.hip_reach, gait.reach + MORE * far),
+            *limits[8:],
         )
         engine.plan.step = engine.step_to(aim, limits, self._center, dt)
 
@@ -334,130 +354,80 @@ class GaitTracking:
         tick = engine.coming(dt)
         rate = (1.0 - self.s) / remaining if remaining > tick else 1.0 / self.table.stride.duration
         if remaining < 0.0:  # the floor is late: a push-off that went on would fly
-            row = row.copy()
             row[KNEE][0] -= row[KNEE][1] * rate * remaining
             row[KNEE][2] = row[TURN][6:] = 0.0
-            bend = self._bending(row[KNEE][0] + self._bend)
-            row[KNEE] += np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2]) * bend
+            more = np.array([0.5 * remaining**2, -remaining / rate, 1.0 / rate**2])
+            row[KNEE] += more * self._bending(row[KNEE][0] + self._bend)
+        moment = (
+            self.s,
+            rate,
+            remaining,
+            tick,
+            engine.heading.angle,
+            float(engine.velocity.value[2]),
+        )
+        swing_gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
         if engine.touchdown.trip.met:  # no gait has a foot that steps over an edge
             engine.swing_on(0.0, dt)
         else:
-            self._move_foot(row, rate, tick)
-            engine.hold_swing(values.gait_swing_stiffness, values.gait_swing_damping)
+            self._move_foot(row, moment)
+            engine.hold_swing(swing_gains.stiffness, swing_gains.damping)
         shift = pressure_shift(
             self.deviation, values.pressure_gain, self.may_inject, self.table.stride.speed
         )
         place = engine.on_sole(row[PRESSURE] + shift)
-        gains = Gains(values.gait_swing_stiffness, values.gait_swing_damping, SWING)
-        swing = swing_task(engine, gains)
+        swing = swing_task(engine, swing_gains)
         if self.struck:  # what is planned tells the landing; the foot is braked alone
-            still, gains = np.zeros(3), gains._replace(stiffness=0.0)
-            swing = swing._replace(velocity=still, acceleration=still, gains=gains)
+            gains = swing_gains._replace(stiffness=0.0)
+            swing = swing._replace(velocity=np.zeros(3), acceleration=np.zeros(3), gains=gains)
+        self._foresee_drop(float(row[KNEE][0]))
+        knee, (level, turn, spin, gain), turned = self._turn(
+            row,
+            moment,
+            self._errors,
+            (self._knee_error, self._bend),
+            self.felt.bank,
+            engine.body.rotation,
+        )
+        gains = Gains(values.gait_trunk_stiffness, values.gait_trunk_damping, TRUNK)
+        angle, rate, acceleration = (self.table.knee_signs[stance] * knee).tolist()
         return [
-            self._trunk(row[TURN], rate, values),
-            self._knee(row[KNEE], rate, values),
+            TrunkTask(level, gains, Gains(*gains[:2], YAW), turn, spin, gain),
+            JointTask(
+                engine.body.knees[stance],
+                angle,
+                rate,
+                acceleration,
+                Gains(values.gait_knee_stiffness, values.gait_knee_damping, HEIGHT),
+            ),
             swing,
-            self._foot_turn(row[FOOT_TURN], rate, values),
+            FootTurnTask(
+                1 - stance,
+                turned[0],
+                Gains(*engine.touchdown.trip.turning(*swing_gains[:2]), TILT),
+                turned[1],
+                turned[2],
+            ),
             PressureTask(stance, engine.heading.to_floor(place), PRESSING),
             *held_tasks(engine),
         ]
 
-    def _trunk(self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters) -> TrunkTask:
-        engine = self._engine
-        level = pin.utils.rotate('z', engine.heading.angle) @ self.felt.bank
-        spin = level @ turn[3:6] * rate
-        spin[2] += engine.velocity.value[2]
-        to_base = engine.body.rotation.T
-        gains = Gains(values.gait_trunk_stiffness, values.gait_trunk_damping, TRUNK)
-        return TrunkTask(
-            level,
-            gains,
-            gains._replace(weight=YAW),
-            pin.exp3(turn[:3]),
-            to_base @ spin,
-            to_base @ (level @ turn[6:] * rate**2),
-        )
-
-    def _knee(self, knee: np.ndarray, rate: float, values: NaturalWalkingParameters) -> JointTask:
-        self._foresee_drop(knee[0])
-        fade = self._knee_error * fading(self.s, 0.0, KNEE_ERROR, rate) + self._bend * AT_REST
-        angle, first, second = (
-            self.table.knee_signs[self._engine.stance] * (knee * rate ** np.arange(3.0) + fade)
-        ).tolist()
-        return JointTask(
-            self._engine.body.knees[self._engine.stance],
-            angle,
-            first,
-            second,
-            Gains(values.gait_knee_stiffness, values.gait_knee_damping, HEIGHT),
-        )
-
-    def _move_foot(self, row: np.ndarray, rate: float, dt: float) -> None:
+    def _move_foot(self, row: np.ndarray, moment: tuple[float, ...]) -> None:
         """Let the swing foot go where the gait has it, moved to the foothold."""
-        engine, desired = self._engine, self._engine.swing
-        motion = row[FOOT].reshape(3, 3) * (rate ** np.arange(3.0))[:, None]
-        motion += fading(self.s, 0.0, FOOT_ERROR, rate)[:, None] * self._foot_error
-        if self.felt.rough:
-            motion[:, 2] += self.felt.bump(self.s, rate)
-        if self._drop > 0.0:
-            motion[:, 2] -= self._drop * (AT_REST - fading(self.s, FALLING, 1.0, rate))
-        place, speed, acceleration = motion
-        late = -engine.plan.step.remaining
-        if late > 0.0:  # the floor is late: the foot goes after it, ever faster
-            place[2] += speed[2] * late - 0.5 * DEEPER * self._gravity * late**2
-            speed[2] -= DEEPER * self._gravity * late
-            speed[:2] = 0.0
-            acceleration[:] = 0.0, 0.0, -DEEPER * self._gravity
-        end = self.table.stride.way * np.array([1.0, SIDE[engine.stance]])
-        far, follow = engine.plan.step.foothold - end, FOLLOW / self._time
-        due: float | np.ndarray = min(-late, 0.0)  # the fall goes on while the floor is late
-        if self.felt.rough:  # it may be higher: aside it is right to land at any time
-            far[1] -= row[FOOT][1] - end[1]
-            due = np.minimum(-late - 2.0 / follow, [0.0, math.inf])  # the foot follows so late
-        far -= (engine.fall.capture - self._center) * np.expm1(engine.fall.rate * due)
-        jump = follow**2 * (far - self._shift) - 2.0 * follow * self._shift_rate
-        self._shift_rate += dt * jump
-        self._shift += dt * self._shift_rate
-        share, first, second = AT_REST - fading(self.s, 0.0, 1.0, rate)
-        place[:2] += share * self._shift
-        speed[:2] += first * self._shift + share * self._shift_rate
-        acceleration[:2] += second * self._shift + 2.0 * first * self._shift_rate + share * jump
-        heading = engine.heading
-        desired.position[:] = self._within_reach(heading.to_floor(place))
-        desired.velocity[:] = heading.to_floor(speed)
-        desired.acceleration[:] = heading.to_floor(acceleration)
-
-    def _within_reach(self, place: np.ndarray) -> np.ndarray:
-        """Return where the swing foot shall be, no farther than its leg is long, m, ``(3,)``.
-
-        A leg that is too short lands short: in the air at the gait's push-off it would fly.
-        """
-        engine = self._engine
-        stance, swing = engine.body.feet[engine.stance], engine.body.feet[1 - engine.stance]
-        thigh = engine.dynamics.data.oMi[self._thighs[1 - engine.stance]].translation
-        leg = engine.floor.tilted @ place - swing.rotation @ self._ankle - (thigh - stance.position)
-        most = math.sqrt(max((STRAIGHT * self._leg) ** 2 - leg[2] ** 2, 0.0))
-        place[:2] -= leg[:2] * max(0.0, 1.0 - most / max(math.hypot(leg[0], leg[1]), 1e-9))
-        return place
-
-    def _foot_turn(
-        self, turn: np.ndarray, rate: float, values: NaturalWalkingParameters
-    ) -> FootTurnTask:
-        engine, fade = self._engine, fading(self.s, 0.0, FOOT_ERROR, rate)
-        left = max(engine.plan.step.remaining, 0.0)
-        yaw = engine.heading.angle + engine.velocity.value[2] * left
-        level = pin.utils.rotate('z', yaw) @ self.felt.bank
-        way, spin, gain = turn.reshape(3, 3)
-        gains = engine.touchdown.trip.turning(
-            values.gait_swing_stiffness, values.gait_swing_damping
+        engine, swing, foot = self._engine, self._engine.swing, 1 - self._engine.stance
+        own = self.table.stride.way * np.array([1.0, SIDE[engine.stance]])
+        hip = engine.dynamics.data.oMi[self._thighs[foot]].translation
+        leg = hip - engine.body.feet[engine.stance].position, engine.body.feet[foot].rotation
+        self._move(
+            row,
+            moment,
+            self._errors,
+            (engine.plan.step.foothold, own, engine.fall.capture, self._center),
+            (engine.fall.rate, self.felt.rough, self.felt.higher, self._drop),
+            (*leg, engine.floor.tilted, *self._leg),
+            self._motion,
         )
-        return FootTurnTask(
-            1 - engine.stance,
-            level @ pin.exp3(self._turn_error * fade[0]) @ pin.exp3(way),
-            Gains(*gains, TILT),
-            level @ (spin * rate + self._turn_error * fade[1]),
-            level @ (gain * rate**2 + self._turn_error * fade[2]),
-        )
+        swing.position[:], swing.velocity[:], swing.acceleration[:] = self._motion
 
 
 def pressure_shift(
@@ -476,8 +446,3 @@ def pressure_shift(
     if not may_inject and shift[0] * speed < 0.0:
         shift[0] = 0.0
     return shift
-
-
-def _aim_at(wanted: np.ndarray, gait: Stride, ahead: np.ndarray) -> Aim:
-    """Return what a gait and going sideways and turning ask of a step; `ahead`: b of both."""
-    return Aim(wanted, gait.duration, abs(gait.way[1]), np.zeros(2), math.nan, ahead, True)

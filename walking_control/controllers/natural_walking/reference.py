@@ -97,11 +97,11 @@ class GaitTable:
             least = math.ceil((high - low) / COARSE_SPACING) + 1
             speeds = self.speeds if fine else np.linspace(low, high, min(count, max(least, 4)))
             s = PARTS if fine else np.linspace(0.0, 1.0, COARSE)
-            found = []
-            for speed in speeds:
-                gait = family.at(float(speed), slope)
-                row = _tabulate(gait, s, body, dynamics, ground)
-                found.append((row, _stride_of(gait, ground, body.feet[1])))
+            gaits = [family.at(float(speed), slope) for speed in speeds]
+            found = [  # the body is left at the end of the step
+                (_tabulate(gait, s, body, dynamics, ground), _stride_of(gait, ground, body.feet[1]))
+                for gait in gaits
+            ]
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
                 table = _refine(s, PARTS, table, 1)
@@ -110,12 +110,12 @@ class GaitTable:
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
         self._rows, self._strides = np.array(rows), np.array(strides)
         self._grids = (-self.rises).tolist(), self.speeds.tolist()
-        self._between, self._row_between = between, row_between
+        self._between, self._row_at = between, row_at
         self.choose(low)
         if compiled:
             for table in (self._strides, self._rows[:, :, :, PLACE]):  # two kinds of array
                 self._between = compile_ahead(between, table, self._places)
-            self._row_between = compile_ahead(row_between, self._rows, self._places, 0.0)
+            self._row_at = compile_ahead(row_at, self._rows, self._places, 0.0, 0)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""
@@ -139,10 +139,7 @@ class GaitTable:
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
-        place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
-        row = self._row_between(self._rows, self._places, place)
-        result: np.ndarray = row if foot == 0 else row * MIRROR
-        return result
+        return np.asarray(self._row_at(self._rows, self._places, s, foot))
 
     def jump(self, foot: int) -> np.ndarray:
         """Return the jump of the efforts at the end of a step on a foot, ``(n_joints,)``, N m."""
@@ -183,23 +180,20 @@ def between(table: np.ndarray, places: tuple[float, float]) -> np.ndarray:
 
 
 @array_function
-def row_between(rows: np.ndarray, places: tuple[float, float], place: float) -> np.ndarray:
-    """Return what such a table has at a place in its third axis, too, ``(COLUMNS,)``.
+def row_at(rows: np.ndarray, places: tuple[float, float], s: float, foot: int) -> np.ndarray:
+    """Return what such a table has at a part of the step on a foot, ``(COLUMNS,)``.
 
     Args:
         rows: ``(m, n, SAMPLES, COLUMNS)``.
         places: See `between`.
-        place: In the third axis.
+        s: Part of the step.
+        foot: The one that stands.
     """
+    place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
     lower = min(int(place), SAMPLES - 2)
     both = between(rows[:, :, lower : lower + 2], places)
-    return np.asarray(both[0] + (place - lower) * (both[1] - both[0]))
-
-
-def _work(gait: SpaceGait) -> float:
-    """Return the work of the motors in a step, J."""
-    power = (gait.efforts(PARTS) * gait.sample(PARTS)[1]).sum(axis=1)
-    return float(np.trapezoid(power, PARTS))
+    row = both[0] + (place - lower) * (both[1] - both[0])
+    return np.asarray(row if foot == 0 else row * MIRROR)
 
 
 class _Ground(NamedTuple):
@@ -213,10 +207,19 @@ class _Ground(NamedTuple):
 def _stride_of(gait: SpaceGait, ground: _Ground, foot: Foot) -> list[float]:
     """Return speed ahead, time, way, work, reach and jump of a step whose `foot` lands."""
     ahead, (partners, signs) = math.cos(ground.pitch), gait.mirror
-    length = gait.step_length * ahead
     reach = float(np.hypot(*(foot.position - foot.hip)[:2]))
     jump = signs * gait.efforts(0.0)[partners] - gait.efforts(1.0)
-    return [gait.speed * ahead, gait.duration, length, -gait.step_width, _work(gait), reach, *jump]
+    powers = gait.efforts(PARTS) * gait.sample(PARTS)[1]
+    work = float(np.trapezoid(powers.sum(axis=1), PARTS))
+    return [
+        gait.speed * ahead,
+        gait.duration,
+        gait.step_length * ahead,
+        -gait.step_width,
+        work,
+        reach,
+        *jump,
+    ]
 
 
 def _refine(old: np.ndarray, new: np.ndarray, table: np.ndarray, axis: int) -> np.ndarray:
