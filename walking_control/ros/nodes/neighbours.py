@@ -133,8 +133,8 @@ class Neighbours:
             deaf = self._deaf(topic, f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}')
             if deaf:
                 yield deaf
-            names = sorted(endpoint_name(info) for info in self._publishers(topic))
-            if len(names) > 1 and sensor in SHARED:
+            names = sorted(map(endpoint_name, self._publishers(topic) if sensor in SHARED else ()))
+            if len(names) > 1:
                 yield (
                     f'{topic} is published by '
                     + ' and '.join(names)
