@@ -195,6 +195,30 @@ def test_an_imu_of_another_moment_contradicts_nothing(dribbel, own):
     assert not own or operation.loop.supervisor.bridged == 0 and 'gyroscope' not in words, words
 
 
+@pytest.mark.parametrize('foot', [False, True])
+@pytest.mark.parametrize('lag, words', [(0.12, 'behind'), (-0.12, 'ahead of'), (0.08, '')])
+def test_sensors_whose_stamps_do_not_belong_together_are_named(dribbel, foot, lag, words):
+    """A sensor on another clock, or long under way, would be taken for what is now."""
+    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
+    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
+    latch.handle(Event.CONFIGURE)
+    operation.activate(0.0)
+    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
+    off = dribbel.robot.feet[0] if foot else IMU
+    measurement.orientation[3] = 1.0
+    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
+    for tick in range(20):
+        now = 0.002 * tick
+        for sensor in (*sorted(set(sensors) - {JOINTS}), JOINTS):
+            stamp = 1.0 + now - lag * (sensor == off)
+            operation.arrived(sensor, stamp, round(1e6 * stamp), now)
+    if words:
+        assert operation.fault.code == ('stale_contact' if foot else 'stale_imu')
+        assert f'the stamp of {off} is 0.120 s {words} the joint states' in operation.fault.message
+    else:
+        assert operation.fault is None
+
+
 @pytest.mark.parametrize('seen, code', [(1.0, None), (0.4, 'gyroscope')])
 def test_a_turn_in_a_silence_is_no_lie(seen, code):
     """A gyroscope would be blamed for what the base turned while nobody heard it.
