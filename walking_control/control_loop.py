@@ -253,7 +253,7 @@ class ControlLoop:
                 self._hand_over(state)
         reference.pace, reference.room = supervisor.heat.pace, supervisor.heat.room
         # unless the law says otherwise
-        command.stiffness[:] = command.damping[:] = command.acceleration[:] = 0.0
+        command.gains[:] = command.acceleration[:] = 0.0
         try:
             self.law.update(state, reference, dt, command)
         except Exception as error:
@@ -270,7 +270,7 @@ class ControlLoop:
         if supervisor.limit(command, dt, stamp):
             self._catch(state, dt)
             supervisor.limit(command, dt, stamp)
-        if not self.drives.are_plain or command.stiffness.any() or command.damping.any():
+        if not self.drives.are_plain or any(command.gains.tolist()):
             self.drives.follow(command, self._told.position, self._told.velocity)
 
     def _catch(self, state: WalkerState, dt: float) -> None:

@@ -254,6 +254,7 @@ class Command:
         'velocity': 'How fast it shall move there, rad/s or m/s, ``(n_motors,)``.',
         'stiffness': 'Of each drive, N m/rad or N/m, ``(n_motors,)``.',
         'damping': 'Of each drive, N m s/rad or N s/m, ``(n_motors,)``.',
+        'gains': 'Stiffness, then damping, in one piece, ``(2 n_motors,)``.',
         'acceleration': 'That the law counts on, of the joint of each motor, rad/s^2, for drives '
         'that it gives no gains; nobody is told, ``(n_motors,)``.',
         'lock': 'Whether each lock is armed, ``(n_locks,)``.',
@@ -266,7 +267,7 @@ class Command:
         self.effort, self.position, self.velocity, self.stiffness, self.damping = np.split(
             self.numbers, n + m * np.arange(4)
         )
-        self.acceleration = np.zeros(m)
+        self.gains, self.acceleration = self.numbers[n + 2 * m :], np.zeros(m)
         self.lock = np.zeros(len(robot.locks), dtype=bool)
         self.joints = np.array([robot.joint_index(joint) for joint in robot.actuators], int)
 

@@ -38,7 +38,7 @@ class FallDetector:
             what, lean = 'base', math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y)))
         if lean > self._lean:
             return 'the {} leans {} rad; limit {}'.format(what, *told_apart(lean, self._lean))
-        height = float(state.base.position[2] - state.foothold[2])
+        height = state.base.position.item(2) - state.foothold.item(2)
         if height < self._height and not low:
             words = 'the base is {} m above the stance foot; limit {}'
             return words.format(*told_apart(height, self._height))

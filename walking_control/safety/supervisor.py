@@ -87,7 +87,7 @@ class Supervisor:
     @property
     def led(self) -> bool:
         """Whether a law says what leaves: there is no fault, or it brings the robot to a stand."""
-        return self.fault is None or self.fault_latch.state in LED
+        return self.fault_latch.fault is None or self.fault_latch.state in LED
 
     def latch(self, code: str, message: str, stamp: float, stands: bool | None = None) -> None:
         """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger.
@@ -247,9 +247,9 @@ class Supervisor:
             passed, self._passed = stamp - self._passed, stamp  # also of one that is refused
             # sensors may be faster than the law, not without bound; an infinite step ends it
             passed = passed if passed > 0.02 * self._period else self._period
-            step = 0.0 if self.fault is None else passed
+            step = 0.0 if self.fault_latch.fault is None else passed
         self.fault_latch.pass_time(step)
-        if not self.led and step > 0.0:
+        if step > 0.0 and not self.led:
             self.heat.watch(self._last, min(step, COOLED))
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
