@@ -139,9 +139,9 @@ class Plausibility:
             heard: Time that it stands for, s, without a silence before it.
         """
         good, values, self._heard = self._good, measurement.values, heard
-        if self._is_clean and self._is_fine(measurement):
-            told = measurement
-            self._good_at = [measurement.stamp] * len(self._good_at)
+        if (self._is_clean or self._known is None) and self._is_fine(measurement):
+            told, self._is_clean, count = measurement, True, len(self._good_at)
+            self._good_at, self._wrong_for = [measurement.stamp] * count, [0.0] * count
             good.values[:], good.locked[:], good.stamp = (
                 values,
                 measurement.locked,
@@ -155,9 +155,9 @@ class Plausibility:
 
     def _is_fine(self, measurement: Measurement) -> bool:
         values, good = measurement.values, self._good
-        age = measurement.stamp - good.stamp
+        age = math.inf if self._known is None else measurement.stamp - good.stamp
         within = (self._lower <= values) & (values <= self._upper)
-        near = np.abs(values - good.values) <= self._jump + self._slope * age
+        near = self._known is None or np.abs(values - good.values) <= self._jump + self._slope * age
         return (
             False not in (within & near).tobytes()
             and self._wrong_turn(measurement.orientation, age + self.imu_gap) is None
