@@ -267,13 +267,13 @@ class WalkingEngine:
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
         level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
-        trip, place = self.touchdown.trip, level @ self.way
-        tilt = np.abs(level[2] @ foot.rotation[:, :2])
+        trip, place, touches = self.touchdown.trip, level @ self.way, self.touchdown.scrapes
+        tilt = np.abs(level[2] @ foot.rotation[:, :2]) @ self._sole if touches else 0.0
         met = trip.meets(
-            self.touchdown.scrapes,
+            touches,
             self.swing,
             place,
-            place[2] - 0.5 * float(tilt @ self._sole),
+            place[2] - 0.5 * float(tilt),
             level @ foot.jacobian[:3] @ self._prediction.measured,
             plan.elapsed,
             plan.step.remaining,
@@ -514,8 +514,14 @@ class WalkingEngine:
 
     def on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
-        most = [0.5 * ANKLE * size for size in (self.values.sole_length, self.values.sole_width)]
-        return np.array([min(max(x, -far), far) for x, far in zip(place.tolist(), most)])
+        return np.array(
+            [
+                min(max(x, -0.5 * ANKLE * size), 0.5 * ANKLE * size)
+                for x, size in zip(
+                    place.tolist(), (self.values.sole_length, self.values.sole_width)
+                )
+            ]
+        )
 
     def act(
         self, standing: Sequence[int], tasks: Iterable[Task], dt: float, command: Command

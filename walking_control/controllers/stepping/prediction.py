@@ -38,10 +38,10 @@ class Prediction:
     Attributes:
         delay, lag: As given.
         measured: The last velocity before it was carried on, Pinocchio's order, ``(nv,)``.
-        impact: Jump of velocities that the coming tick brings beside, likewise.
+        impact: Jump of velocities that the coming tick brings beside, likewise; None: it is none.
     """
 
-    measured: np.ndarray
+    impact: np.ndarray | None
 
     def __init__(
         self, dynamics: Dynamics, delay: float, lag: float = 0.0, smoothing: float = 0.0
@@ -53,7 +53,7 @@ class Prediction:
     def reset(self) -> None:
         """Forget the past: nothing has been planned."""
         self._planned: deque[tuple[np.ndarray, float]] = deque()
-        self._span, self.impact = 0.0, np.zeros(self._dynamics.nv)
+        self._span, self.impact = 0.0, None
         self._behind = np.zeros(self._dynamics.nv)  # how far velocities lag, of joints alone
         # joint rates as they go on until the next measurement, and how much of that then counts
         self._expected, self._kept = np.zeros(self._dynamics.nv - ROOT), 0.0
@@ -66,9 +66,9 @@ class Prediction:
             dt: Of the tick, s.
         """
         acceleration = acceleration.copy()
-        if dt > 0.0:  # a stamp that comes twice lets nothing happen
+        if dt > 0.0 and self.impact is not None:  # a stamp that comes twice lets nothing happen
             acceleration += self.impact / dt
-            self.impact[:] = 0.0
+            self.impact = None
         self._planned.append((acceleration, dt))
         self._span += dt
         while self._planned and self._span - self._planned[0][1] >= self.delay - 1e-9:

@@ -80,8 +80,8 @@ class SwingFoot:
         foothold, remaining, clearance, rise, between, over_edge, lifted, drift, rate = way
         elapsed, remaining = elapsed - later, remaining + later
         shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
-        state = self.position, self.velocity, self.acceleration
-        x, v, a = (each.tolist() for each in state)  # three numbers: Python is faster than numpy
+        # three numbers: Python is faster than numpy
+        x, v, a = self.position.tolist(), self.velocity.tolist(), self.acceleration.tolist()
         jerk = [0.0, 0.0, 0.0]
         over = max(remaining - shape.early, shortest) if remaining > shape.early else 0.0
         shrinks, most = math.exp(rate * (over - remaining)), CHASE * self._size.speed * dt

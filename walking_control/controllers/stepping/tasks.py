@@ -21,7 +21,6 @@ from walking_control.models.base import ROOT
 
 LOWEST, HIGHEST = -8.0, 15.0  # m/s^2: limits of the base's vertical acceleration
 STILL, UPRIGHT = np.zeros(3), np.eye(3)
-TILTING = np.eye(6)[3:5]  # moments about x and y of the force on a sole
 
 
 class Gains(NamedTuple):
@@ -207,8 +206,8 @@ class PressureTask(NamedTuple):
             rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
             program.want(rows, (0.0,), self.weight, column)
         if contact.size == 6:
-            rows = TILTING.copy()
-            rows[0, 2], rows[1, 2] = -place[1], place[0]
+            x, y = place.tolist()
+            rows = np.array([[0.0, 0.0, -y, 1.0, 0.0, 0.0], [0.0, 0.0, x, 0.0, 1.0, 0.0]])
             program.want(rows, (0.0, 0.0), self.weight, column)
 
 

@@ -110,7 +110,7 @@ class Trip:
             touches: Whether it touches something.
             planned: What it shall do.
             place: Of the foot, from the stance foot, floor axes, m, ``(3,)``.
-            bottom: How high the lowest corner of its sole is, likewise, m.
+            bottom: How high the lowest corner of its sole is, likewise, m; of one that touches.
             velocity: As measured, m/s, ``(3,)``: one that is foreseen goes on as it is asked to.
             elapsed: Time since the step began, s.
             remaining: Time until its touchdown, s.

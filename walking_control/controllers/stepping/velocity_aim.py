@@ -64,8 +64,9 @@ class VelocityAim:
     @property
     def planned(self) -> np.ndarray:
         """Return what steps are planned for, ``(3,)``."""
-        (ahead, left, turn), (more, aside) = self.value.tolist(), self.trim.value.tolist()
-        return np.array([ahead + more, left + aside, turn])
+        return np.array(
+            [v + more for v, more in zip(self.value.tolist(), (*self.trim.value.tolist(), 0.0))]
+        )
 
 
 def velocity_limits(values: SteppingParameters) -> tuple[float, float, float]:
