@@ -69,14 +69,14 @@ class FeltFloor:
             on_gait: Whether the gait is walked.
             dt: Of the tick, s.
         """
-        turning = math.hypot(*foot.velocity[3:5]) * self._time
+        turning = math.hypot(*foot.velocity[3:5].tolist()) * self._time
         self.settled = elapsed > SETTLED * self._time and turning < TURNING
         if on_gait:
             if self.settled:
                 normal = foot.rotation[:, 2]
                 lean = -normal[:2] / max(normal[2], STEEPEST)
-                if math.hypot(*(lean - slope)) < (WARY if self._wary else ALONE):
-                    self._found[:] = np.clip(lean, -STEEPEST, STEEPEST)
+                if math.hypot(*(lean - slope).tolist()) < (WARY if self._wary else ALONE):
+                    self._found[:] = np.minimum(np.maximum(lean, -STEEPEST), STEEPEST)
             self.slope += min(1.0, dt / (SLOPE_TIME * self._time)) * (self._found - self.slope)
         else:
             self.slope[:] = self._found[:] = slope
@@ -101,7 +101,7 @@ class FeltFloor:
     @property
     def uneven(self) -> bool:
         """Return whether the floor is rough, or leans."""
-        return self.rough or math.hypot(*self.slope) > LEAN
+        return self.rough or math.hypot(*self.slope.tolist()) > LEAN
 
     @property
     def higher(self) -> float:
