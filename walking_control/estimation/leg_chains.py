@@ -79,30 +79,30 @@ def follow_legs(
     at, column = np.zeros((length, 3)), np.zeros(3)
     axes, slides = np.zeros((length, 3)), np.zeros((length, 3))
     carried, turn, R = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
-    sample.grams[:], sample.turn_grams[:], sample.speeds[:] = 0.0, 0.0, 0.0
-    sample.places[:] = 0.0
+    sample.places[:], sample.speeds[:] = 0.0, 0.0
+    sample.grams[:], sample.turn_grams[:] = 0.0, 0.0
     for foot in range(len(sample.places)):
         place = sample.places[foot]
         R[:] = np.eye(3)
         for k in range(length):
             joint = chains.joint[foot, k]
-            for a in range(3):
-                for b in range(3):
-                    place[a] += R[a, b] * chains.offset[foot, k, b]
             fill_product(R, chains.rotation[foot, k], carried)
             fill_turn(chains.turning[foot, k], position[joint], turn)
             multiply(carried, chains.turning[foot, k], axes[k])
             multiply(carried, chains.sliding[foot, k], slides[k])
+            for a in range(3):  # by numbers: making an array for each joint takes longer
+                for b in range(3):
+                    place[a] += R[a, b] * chains.offset[foot, k, b]
+                place[a] += slides[k, a] * position[joint]
+                at[k, a] = place[a]
             fill_product(carried, turn, R)
-            place += slides[k] * position[joint]
-            at[k] = place
         sample.turns[foot] = R
+        at[:] = place - at  # from each joint to the foot
         for k in range(length):
-            joint = chains.joint[foot, k]
-            fill_cross_product(axes[k], place - at[k], column)
+            fill_cross_product(axes[k], at[k], column)
             column += slides[k]
-            sample.speeds[foot] += column * velocity[joint]
             for a in range(3):
+                sample.speeds[foot, a] += column[a] * velocity[chains.joint[foot, k]]
                 for b in range(3):
                     sample.grams[foot, a, b] += column[a] * column[b]
                     sample.turn_grams[foot, a, b] += axes[k, a] * axes[k, b]
