@@ -40,7 +40,7 @@ from walking_control.controllers.natural_walking.reference import (
     RATE,
     TURN,
 )
-from walking_control.controllers.stepping.step_plan import Aim, offsets_of, StepLimits
+from walking_control.controllers.stepping.step_plan import Aim, offsets_of
 from walking_control.controllers.stepping.stepping_tasks import (
     HEIGHT,
     held_tasks,
@@ -335,15 +335,11 @@ class GaitTracking:
             True,
         )
         limits, (far, aside) = engine.limits, np.abs(gait.way).tolist()
-        limits = StepLimits(
-            gait.duration,
-            *limits[1:3],
-            aside,
-            limits.reach,
-            min(limits.narrowest, (1.0 - MORE) * aside),
-            limits.widest,
-            max(limits.hip_reach, gait.reach + MORE * far),
-            *limits[8:],
+        limits = limits._replace(
+            time=gait.duration,
+            width=aside,
+            narrowest=min(limits.narrowest, (1.0 - MORE) * aside),
+            hip_reach=max(limits.hip_reach, gait.reach + MORE * far),
         )
         engine.plan.step = engine.step_to(aim, limits, self._center, dt)
 
