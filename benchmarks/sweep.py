@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast many walks are: the sweep of Fig. 5.12 by one and two workers, and compass strides.
+"""How fast many walks are: the sweep of Fig. 5.12 by some workers, and compass strides.
+
+One worker, two and one for each processor sweep, where that is not the same.
 
 Beside the strides, measured in the same run: the same time walked by MuJoCo's rollout, physics
 alone, and one stride integrated by SciPy from the closed form of the compass.
 
-    python benchmarks/sweep.py [--strides 100000] [--workers 2]
+    python benchmarks/sweep.py [--strides 100000] [--workers 2 8]
 
 Besides wall time it prints CPU time, which a busy machine changes less.
 """
@@ -12,6 +14,7 @@ Besides wall time it prints CPU time, which a busy machine changes less.
 import argparse
 from dataclasses import replace
 import math
+import os
 from pathlib import Path
 import tempfile
 import time
@@ -66,22 +69,22 @@ def sweep_once(folder, workers):
 
 
 def sweeps(workers):
-    """Print the sweep by one worker and by several."""
+    """Print the sweep by one worker and by each of these numbers."""
     with tempfile.TemporaryDirectory() as folder:
         tables, busiest = [], []
-        for count in (1, workers):
+        for count in sorted({1, *workers}):
             table, wall, cpu, each = sweep_once(folder, count)
             tables.append(table)
             busiest.append(max(each))
             print(
                 f'Fig. 5.12, {MAPS.rows} walks of 10 s, {count} worker(s): {wall:.1f} s of wall '
-                f'time; CPU {cpu:.1f} s here, '
+                f'time, {MAPS.rows / wall:.0f} walks/s; CPU {cpu:.1f} s here, '
                 + ', '.join(f'{t:.1f}' for t in each)
                 + ' s in workers'
             )
         print(
-            f'tables equal: {tables[0] == tables[1]}; CPU of the busiest worker falls by '
-            f'{busiest[0] / busiest[1]:.2f}'
+            f'tables equal: {all(table == tables[0] for table in tables)}; CPU of the busiest '
+            f'worker falls by {busiest[0] / busiest[-1]:.2f}'
         )
 
 
@@ -149,7 +152,7 @@ def main():
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--strides', type=int, default=100000)
-    parser.add_argument('--workers', type=int, default=2)
+    parser.add_argument('--workers', type=int, nargs='+', default=[2, os.cpu_count()])
     options = parser.parse_args()
     cpu, simulated, cycle = strides(options.strides)
     share = 0.01
