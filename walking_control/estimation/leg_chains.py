@@ -87,13 +87,14 @@ def follow_legs(
         for k in range(length):
             joint = chains.joint[foot, k]
             fill_product(R, chains.rotation[foot, k], carried)
-            fill_turn(chains.turning[foot, k], position[joint], turn)
+            angle = position[joint] if joint >= 0 else 0.0
+            fill_turn(chains.turning[foot, k], angle, turn)
             multiply(carried, chains.turning[foot, k], axes[k])
             multiply(carried, chains.sliding[foot, k], slides[k])
             for a in range(3):  # by numbers: making an array for each joint takes longer
                 for b in range(3):
                     place[a] += R[a, b] * chains.offset[foot, k, b]
-                place[a] += slides[k, a] * position[joint]
+                place[a] += slides[k, a] * angle
                 at[k, a] = place[a]
             fill_product(carried, turn, R)
         sample.turns[foot] = R
@@ -101,8 +102,9 @@ def follow_legs(
         for k in range(length):
             fill_cross_product(axes[k], at[k], column)
             column += slides[k]
+            speed = velocity[chains.joint[foot, k]] if chains.joint[foot, k] >= 0 else 0.0
             for a in range(3):
-                sample.speeds[foot, a] += column[a] * velocity[chains.joint[foot, k]]
+                sample.speeds[foot, a] += column[a] * speed
                 for b in range(3):
                     sample.grams[foot, a, b] += column[a] * column[b]
                     sample.turn_grams[foot, a, b] += axes[k, a] * axes[k, b]

@@ -50,7 +50,6 @@ class HeatWatch:
         )
         self._efforts = np.where(efforts < 0, currents, efforts)  # where drives tell them, or -1
         self._unsaid = self._efforts < 0
-        self._says = not self._unsaid.all()
         amperes = [motor.torque_per_ampere for motor in motors.values()]
         self._factor = np.where(efforts < 0, amperes, 1.0)
         self._first = np.full(len(motors), np.nan)  # C, that a drive told at first
@@ -79,7 +78,7 @@ class HeatWatch:
         if not self._watches:
             return ''
         model, values, borne = self._model, self._values, effort[: len(self._limits)]
-        if self._says and values is not None:
+        if values is not None:
             borne = np.where(self._unsaid, borne, self._factor * values[self._efforts])
         self._heat += duration * borne * borne
         self._span += duration

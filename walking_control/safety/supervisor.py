@@ -410,10 +410,8 @@ class Supervisor:
         Returns:
             Whether a standby law shall say another one instead.
         """
-        if not (
-            math.isfinite(command.numbers.dot(command.numbers))  # a quick sum of squares
-            or np.isfinite(command.numbers).all()
-        ):
+        # a sum is quick; only one that is too large needs the second look
+        if not (math.isfinite(sum(command.numbers.tolist())) or np.isfinite(command.numbers).all()):
             words = 'the controller computed a command that is not finite'
             return self.lose_law(COMMAND, words, stamp)
         brief = min(dt, 2.0 * self._period)  # a silence is no reason for a jump

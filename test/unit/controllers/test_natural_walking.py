@@ -14,6 +14,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.felt_floor import bump, FeltFloor
+from walking_control.controllers.natural_walking.gait_motion import SMALL, turn_by
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
 from walking_control.controllers.natural_walking.gait_tracking import GaitTracking, pressure_shift
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
@@ -56,6 +57,19 @@ def walk():
     """Return seven seconds of walking at 0.8 m/s."""
     robot_file = load_robot('walker3d', controller='natural_walking', speed=0.8)
     return simulate(robot_file, duration=7.0)
+
+
+@pytest.mark.parametrize('angle', [0.0, 0.5 * SMALL, 0.999 * SMALL, 1.001 * SMALL, 0.3, 3.1, 7.0])
+def test_a_turn_is_that_of_pinocchio(angle):
+    """Walks would change in their last digits with whatever turns them."""
+    turn = angle * np.array([0.48, -0.6, 0.64])
+    np.testing.assert_array_equal(turn_by(turn), pin.exp3(turn))
+
+
+def test_a_law_that_is_made_stands_still():
+    """Before its first tick it would say that nothing stops it: gaits move the same body."""
+    body = make_controller(load_robot('walker3d'), 'natural_walking').engine.body
+    assert not body.momentum.any() and not body.velocity.any()
 
 
 def test_efforts_jump_at_a_touchdown_as_the_gait_has_it(walk):

@@ -150,7 +150,7 @@ def gait_plan(limits, center, out=0.0):
     fall = Fall(np.array([0.05, 0.05]), RATE * (capture - np.array([0.05, 0.05])), RATE)
     leg = SwingLeg(1.0, np.array([0.05, 0.12, 0.02]), np.array([2.2, 0.2]), HIP)
     aim = Aim(wanted, 0.3, 0.15, foothold - center, left, gait, True)
-    planned = StepPlan(False)
+    planned = StepPlan(limits, False)
     planned.elapsed = 0.2
     return planned.find(fall, leg, aim, limits, center, 0.0), aim
 

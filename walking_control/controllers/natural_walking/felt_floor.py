@@ -84,7 +84,7 @@ class FeltFloor:
     def turn(self, ahead: float, across: float) -> None:
         """Turn the bank to what the gait does not know, rise over run in the heading frame."""
         normal = np.array([-ahead, -across, 1.0])
-        self.bank = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix()
+        self.bank[:] = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix()
 
     def touch(self, height: float) -> None:
         """Take a touchdown: the height of an edge, or over the slope from foot to foot, m."""

@@ -47,6 +47,7 @@ class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
     All arrays but q and v are the same in each tick, written in place: who keeps one copies it.
+    Mass matrix and bias are Pinocchio's own: what else is computed with `dynamics` changes them.
 
     Args:
         dynamics: The robot's `Dynamics`; its base is free.
@@ -111,8 +112,13 @@ class Body:
         self.feet = [Foot(*each) for each in zip(*self.all_feet)]
         # what is read each tick is bound to Pinocchio's memory: a look-up there takes a microsecond
         self.mass_matrix, self.bias = self._data.M, self._data.nle
-        self.com, self._turn = self._data.com[0], self._data.oMi[1].rotation
-        self.momentum, self.spin = self._data.hg.linear, self._data.hg.angular
+        self._motion = (
+            self._data.oMi[1].rotation,
+            self._data.com[0],
+            self._data.hg.linear,
+            self._data.hg.angular,
+        )
+        self.com, self.momentum, self.spin = np.zeros((3, 3))
         self.angles = dynamics.to_pinocchio(np.zeros(dynamics.nq))[ROOT + 1 :]
         self.velocity, self.rotation = self._zero.copy(), np.eye(3)
         self._places = [
@@ -152,7 +158,7 @@ class Body:
             self.bias[dynamics.pinocchio_order[ROOT:]] += borne
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)
-        self.rotation[:] = self._turn
+        self.rotation[:], self.com[:], self.momentum[:], self.spin[:] = self._motion
         axes = pin.LOCAL_WORLD_ALIGNED
         for foot, frame, position, rotation, hip in self._places:
             foot.position[:], foot.rotation[:], foot.hip[:] = position, rotation, hip

@@ -128,10 +128,10 @@ class WalkingEngine:
             self.body.find_quickest_swing(robot_file.start.posture)
         self.touchdown = Touchdown(size)
         self.floor = Floor(FAR * size.length, math.tan(world.slope), size)
-        self.plan, self.swing = StepPlan(values.compiled), SwingFoot(size)
+        limits = step_limits(values, self.body.quickest)
+        self.plan, self.swing = StepPlan(limits, values.compiled), SwingFoot(size)
         self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
-        self.plan.limits = step_limits(values, self.body.quickest)
         self.reset()
 
     def reset(self) -> None:

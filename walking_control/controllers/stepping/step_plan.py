@@ -319,6 +319,7 @@ class StepPlan:
     """The step under way: planned anew each tick, and kept shortly before touchdown.
 
     Args:
+        limits: What parameters let a step be.
         compiled: Whether the arithmetic is compiled.
 
     Attributes:
@@ -328,17 +329,16 @@ class StepPlan:
         step: The `Step` as it is planned now.
         elapsed: Time since the last touchdown, s.
         stride: How long the last two steps took, s.
-        limits: What parameters let a step be.
+        limits: As parameters have them now; `WalkingEngine.limits` are those in force.
     """
 
     stride: tuple[float, float]
-    limits: StepLimits
 
-    def __init__(self, compiled: bool) -> None:
+    def __init__(self, limits: StepLimits, compiled: bool) -> None:
+        self.limits = limits
         self.search, self.press, self.stop = plan_step, pressure_place, find_stop
         self.reset(math.inf)
         if compiled:
-            limits = StepLimits(*[1.0] * len(StepLimits._fields))
             fall, aim = Fall(np.zeros(2), np.zeros(2), 1.0), steady_aim(np.zeros(3), 1.0, limits)
             leg = SwingLeg(1.0, np.zeros(3), np.zeros(2), np.zeros(2))
             self.search = compile_ahead(plan_step, fall, leg, aim, 1.0, limits, 1.0)

@@ -55,6 +55,7 @@ class Gains(NamedTuple):
                 wanted.tolist(),
                 velocity.tolist(),
                 drift.tolist(),
+                strict=True,
             )
         ]
 
@@ -206,7 +207,7 @@ class PressureTask(NamedTuple):
             rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
             program.want(rows, (0.0,), self.weight, column)
         if contact.size == 6:
-            x, y = place.tolist()
+            x, y = place[:2].tolist()
             rows = np.array([[0.0, 0.0, -y, 1.0, 0.0, 0.0], [0.0, 0.0, x, 0.0, 1.0, 0.0]])
             program.want(rows, (0.0, 0.0), self.weight, column)
 

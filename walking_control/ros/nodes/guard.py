@@ -43,7 +43,7 @@ from rclpy.time_source import TimeSource
 from walking_control.ros.nodes.limits import Excess, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
-HEED = 0.01  # s between two looks for what is urgent, at least: each takes 0.03 ms
+HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.03 ms
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
@@ -169,9 +169,9 @@ class GuardedNode(Node):
                 drop(f'a message of {len(content)} bytes; limit {largest}')
                 return
             try:
-                message = (
-                    content if raw else read(content) or deserialize_message(content, msg_type)
-                )
+                message = content if raw else read(content)
+                if message is None:
+                    message = deserialize_message(content, msg_type)
             except Exception as error:  # of bytes that are no message
                 drop(describe(error))
                 return

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models import Base, KINDS, RobotFile, World
-from walking_control.ros.ros2_control import gazebo_description, Wiring
+from walking_control.ros.ros2_control import gazebo_description, LOCK_EFFORT, Wiring
 from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
 from walking_control.simulation.lock_emulation import LockEmulator, OWN_DAMPING, OWN_FREQUENCY
 from walking_control.simulation.mujoco import import_mujoco
@@ -89,10 +89,12 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
             if drive is not None and KINDS[drive.drive].has_own_gains:
                 motor.set_to_position(kp=drive.stiffness, kv=[drive.damping])
                 motor.forcelimited, motor.forcerange = True, [-limit, limit]
-                continue
-            motor.set_to_motor()
-            motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
-            if joint not in limits:  # its control times a + b q + c v
+            else:
+                motor.set_to_motor()
+                motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
+            if joint not in limits:  # a lock: its control, 0 or 1, times a + b q + c v
+                motor.ctrlrange, motor.forcelimited = [0.0, limit], True
+                motor.forcerange = [-LOCK_EFFORT, LOCK_EFFORT]
                 motor.gaintype, motor.gainprm[:3] = mj.mjtGain.mjGAIN_AFFINE, springs[joint]
 
 

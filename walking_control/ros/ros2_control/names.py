@@ -28,7 +28,7 @@ COMMANDED = {
 # who tells LAAS's linear_feedback_controller the state, and the topic of its own commands
 STATE_ESTIMATOR = 'joint_state_estimator'
 FEEDBACK = 'control'
-# efforts by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
+# commands by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
 LOCK_EFFORT_CONTROLLER = 'lock_effort_controller'
 
 JOINT_STATES = 'joint_states'

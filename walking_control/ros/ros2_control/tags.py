@@ -2,7 +2,8 @@
 """The ros2_control tags of a URDF: interfaces of joints and sensors, values they start with.
 
 Each target has its own: hardware has locks; Gazebo and MuJoCo know none, so that there a joint
-with a lock takes an effort, by which `nodes.lock_emulator_node` holds it.
+with a lock takes a command of effort: in Gazebo `nodes.lock_emulator_node` holds it by that, in
+MuJoCo it tells the simulator so to hold it.
 """
 
 from collections.abc import Iterable, Sequence
