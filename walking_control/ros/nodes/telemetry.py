@@ -67,12 +67,14 @@ class Output:
         """Send a figure on a telemetry topic of its own."""
         if name not in self._figures:
             self._figures[name] = self._publisher(Float64, topics.telemetry(name))
-        self._send(self._figures[name], Float64(data=float(value)))
+        # to publish costs as much where nobody listens
+        if self._rehearsing or self._figures[name].get_subscription_count():
+            self._send(self._figures[name], Float64(data=float(value)))
 
     def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:
             serialize_message(message)
-        elif publisher.get_subscription_count():  # to publish costs as much where nobody listens
+        else:
             publisher.publish(message)
 
 
