@@ -318,21 +318,17 @@ class Dynamics:
         """Compute all frame placements at q, for `foot_position` and `foot_rotation`."""
         pin.framesForwardKinematics(self.model, self.data, self.to_pinocchio(q))
 
-    def move(self, q: np.ndarray, v: np.ndarray) -> list[pin.SE3]:
+    def move(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute placements, as `place`, and velocities, for `foot_velocity` as well.
 
         Args:
             q: Generalised coordinates, ``(nq,)``.
             v: Generalised velocities, ``(nv,)``.
-
-        Returns:
-            list[pin.SE3]: Where the feet are in the floor frame; they move with the next call.
         """
         pin.forwardKinematics(
             self.model, self.data, self.to_pinocchio(q), self.to_pinocchio_velocity(v)
         )
         pin.updateFramePlacements(self.model, self.data)
-        return [self.data.oMf[frame] for frame in self.frames.values()]
 
     def foot_position(self, foot: str) -> list[float]:
         """Return x, y and z of a foot after `place` or `move`, m."""

@@ -345,8 +345,9 @@ def test_fast_joints_are_asked_for_less(robot_file):
     """The program would plan with torques that the supply voltage cannot drive."""
     motors = list(robot_file.robot.actuators.values())
     speed = np.linspace(-14.0, 14.0, len(motors))
-    limits = MotorLimits(motors, np.full(12, 60.0), np.full(12, np.inf))
-    low, high = torque_range(limits.efforts, limits.stall, limits.drag, speed)
+    stall = np.array([motor.stall_effort for motor in motors])
+    drag = np.array([motor.speed_drag for motor in motors])
+    low, high = torque_range(np.full(12, 60.0), stall, drag, speed)
     for motor, w, least, most in zip(motors, speed, low, high):
         given = motor.effort_range(w)
         assert most == pytest.approx(min(60.0, max(given[1], 0.0)))
@@ -490,8 +491,7 @@ def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
     """Knees in the air would go faster than their description allows, and a fault end the walk."""
     dynamics = Dynamics(robot_file.robot)
     body, knee = Body(dynamics), 9  # the right one
-    motors = strong(robot_file)
-    motors.speeds = np.full(12, 4.0)
+    motors = strong(robot_file)._replace(speeds=np.full(12, 4.0))
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), motors, OPEN)
     q, v = dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv)
     v[6 + knee] = 3.9

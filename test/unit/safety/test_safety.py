@@ -135,19 +135,25 @@ def test_silence_is_not_counted_against_a_lock(dribbel):
     assert told[0][0] == 'lock'
 
 
+def standing_operation(robot_file):
+    """Return an `Operation` at work, its measurement of a robot that stands, and its sensors."""
+    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
+    operation = Operation(robot_file, None, latch, patience, lambda tick: None)
+    latch.handle(Event.CONFIGURE)
+    operation.activate(0.0)
+    measurement = operation.measurement
+    measurement.orientation[3] = 1.0
+    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
+    return operation, measurement, sensor_kinds(robot_file.robot)
+
+
 @pytest.mark.parametrize('late, code', [(True, None), (False, 'lock')])
 def test_a_lock_that_comes_later_than_its_joint_is_no_fault(dribbel, late, code):
     """A message of the locks that is 30 ms under way would be blamed on a knee that swings.
 
     `late`: whether the locks are silent meanwhile, or say by new stamps that they hold.
     """
-    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
-    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
-    latch.handle(Event.CONFIGURE)
-    operation.activate(0.0)
-    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
-    measurement.orientation[3] = 1.0
-    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
+    operation, measurement, sensors = standing_operation(dribbel)
     measurement.locked[:] = True
     for tick in range(40):
         stamp = 0.002 * tick
@@ -169,13 +175,8 @@ def test_an_imu_of_another_moment_contradicts_nothing(dribbel, own):
 
     `own`: whether its stamps say so.
     """
-    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
-    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
-    latch.handle(Event.CONFIGURE)
-    operation.activate(0.0)
-    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
+    operation, measurement, sensors = standing_operation(dribbel)
     measurement.angular_velocity[1] = rate = 3.6
-    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
 
     def hear(joints, imu):
         half = 0.5 * rate * imu - 0.2
@@ -199,14 +200,8 @@ def test_an_imu_of_another_moment_contradicts_nothing(dribbel, own):
 @pytest.mark.parametrize('lag, words', [(0.12, 'behind'), (-0.12, 'ahead of'), (0.08, '')])
 def test_sensors_whose_stamps_do_not_belong_together_are_named(dribbel, foot, lag, words):
     """A sensor on another clock, or long under way, would be taken for what is now."""
-    latch, patience = Latch(State.UNCONFIGURED), Patience(lockstep=False)
-    operation = Operation(dribbel, None, latch, patience, lambda tick: None)
-    latch.handle(Event.CONFIGURE)
-    operation.activate(0.0)
-    measurement, sensors = operation.measurement, sensor_kinds(dribbel.robot)
+    operation, measurement, sensors = standing_operation(dribbel)
     off = dribbel.robot.feet[0] if foot else IMU
-    measurement.orientation[3] = 1.0
-    measurement.linear_acceleration[2], measurement.foot_force[0, 2] = 9.81, 90.0
     for tick in range(20):
         now = 0.002 * tick
         for sensor in (*sorted(set(sensors) - {JOINTS}), JOINTS):

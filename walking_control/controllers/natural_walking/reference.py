@@ -97,11 +97,16 @@ class GaitTable:
             least = math.ceil((high - low) / COARSE_SPACING) + 1
             speeds = self.speeds if fine else np.linspace(low, high, min(count, max(least, 4)))
             s = PARTS if fine else np.linspace(0.0, 1.0, COARSE)
-            gaits = [family.at(float(speed), slope) for speed in speeds]
-            found = [  # the body is left at the end of the step
-                (_tabulate(gait, s, body, dynamics, ground), _stride_of(gait, ground, body.feet[1]))
-                for gait in gaits
-            ]
+            found = []
+            for speed in speeds:
+                gait = family.at(float(speed), slope)
+                found.append(
+                    # in this order: the first leaves the body at the end of the step
+                    (
+                        _tabulate(gait, s, body, dynamics, ground),
+                        _stride_of(gait, ground, body.feet[1]),
+                    )
+                )
             table, steps = (np.array(each) for each in zip(*found))
             if not fine:
                 table = _refine(s, PARTS, table, 1)

@@ -514,14 +514,8 @@ class WalkingEngine:
 
     def on_sole(self, place: np.ndarray) -> np.ndarray:
         """Return the nearest place within the share of the sole that is pressed on, m."""
-        return np.array(
-            [
-                min(max(x, -0.5 * ANKLE * size), 0.5 * ANKLE * size)
-                for x, size in zip(
-                    place.tolist(), (self.values.sole_length, self.values.sole_width)
-                )
-            ]
-        )
+        most = (0.5 * ANKLE * self._sole).tolist()
+        return np.array([min(max(x, -far), far) for x, far in zip(place.tolist(), most)])
 
     def act(
         self, standing: Sequence[int], tasks: Iterable[Task], dt: float, command: Command

@@ -82,26 +82,12 @@ class FootContact:
             self.rows[:], self.friction = self._made(friction=friction).rows, friction
 
 
-class MotorLimits:
-    """What motors can give, by their speed; see `torque_range`.
+class MotorLimits(NamedTuple):
+    """What motors can give, see `torque_range`; in any order of the joints."""
 
-    Args:
-        motors: Of each joint, in any order.
-        effort_limits: Largest torque of each, N m.
-        speed_limits: Largest speed of each, rad/s.
-
-    Attributes:
-        efforts, speeds: As given.
-        stall: Largest torque of each at rest, N m; infinite without a supply voltage.
-        drag: What of it is lost with speed, N m s/rad.
-    """
-
-    def __init__(
-        self, motors: Sequence[GearedMotor], effort_limits: np.ndarray, speed_limits: np.ndarray
-    ) -> None:
-        self.efforts, self.speeds = effort_limits, speed_limits
-        self.stall = np.array([motor.stall_effort for motor in motors])
-        self.drag = np.array([motor.speed_drag for motor in motors])
+    motors: Sequence[GearedMotor]
+    efforts: np.ndarray  # largest torque of each, N m, ``(n,)``
+    speeds: np.ndarray  # largest speed of each, rad/s, ``(n,)``
 
 
 class Bounds(NamedTuple):
@@ -115,7 +101,7 @@ class Bounds(NamedTuple):
     speeds: np.ndarray  # largest, rad/s
     brake: float  # weight of braking a joint at its speed limit
     efforts: np.ndarray  # largest torques, N m
-    stall: np.ndarray  # largest torques that the supply causes at rest, N m
+    stall: np.ndarray  # that the supply causes at rest, N m; infinite without a supply voltage
     drag: np.ndarray  # lost of them with speed, N m s/rad
 
 
@@ -355,8 +341,8 @@ class WholeBody:
             motors.speeds,
             BRAKE * body.leg_length**2,
             motors.efforts,
-            motors.stall,
-            motors.drag,
+            np.array([motor.stall_effort for motor in motors.motors]),
+            np.array([motor.speed_drag for motor in motors.motors]),
         )
         self._now = Instant(
             body.mass_matrix,
@@ -377,7 +363,6 @@ class WholeBody:
             np.zeros((wishes, 4), dtype=np.int64),
             np.zeros(wishes),
         )
-        self._spans: list[tuple[int, ...]] = [()] * wishes  # as in the wishes
         self.acceleration = np.zeros(body.nv)
         self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
@@ -417,9 +402,7 @@ class WholeBody:
         wishes, i, row = self._wishes, self._wished, self._wanted
         end, last = row + len(rows), first + rows.shape[1]
         wishes.rows[row:end, first:last], wishes.values[row:end] = rows, values
-        wishes.weights[i], span = weight, (row, end, first, last)
-        if self._spans[i] != span:
-            wishes.spans[i] = self._spans[i] = span
+        wishes.spans[i], wishes.weights[i] = (row, end, first, last), weight
         self._wished, self._wanted = i + 1, end
 
     def column(self, foot: int) -> int:

@@ -67,9 +67,12 @@ class Output:
         """Send a figure on a telemetry topic of its own."""
         if name not in self._figures:
             self._figures[name] = self._publisher(Float64, topics.telemetry(name))
-        # to publish costs as much where nobody listens
-        if self._rehearsing or self._figures[name].get_subscription_count():
+        if self._has_reader(self._figures[name]):
             self._send(self._figures[name], Float64(data=float(value)))
+
+    def _has_reader(self, publisher: Any) -> bool:
+        """Return whether a message is worth making: to publish costs as much if nobody listens."""
+        return self._rehearsing or bool(publisher.get_subscription_count())
 
     def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:

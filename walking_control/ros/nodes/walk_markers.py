@@ -75,7 +75,7 @@ class WalkMarkers(Output):
         self._note_footprints(self._law.foot_plan(), self._loop.state.base.position)
 
     def _write(self, stamp: float) -> None:
-        if self._rehearsing or self._array.get_subscription_count():
+        if self._has_reader(self._array):
             markers = self._markers(self._law.foot_plan(), self._loop.state.base.position, stamp)
             self._send(self._array, MarkerArray(markers=markers))
 

@@ -83,7 +83,7 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
     )
     for joint in wiring.robot.joints:
         if joint in wiring.motors or joint in wiring.locks:
-            limit = limits.get(joint, 1.0)
+            limit = limits.get(joint, LOCK_EFFORT)
             motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
             drive = wiring.robot.actuators.get(joint)
             if drive is not None and KINDS[drive.drive].has_own_gains:
@@ -93,8 +93,8 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
                 motor.set_to_motor()
                 motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
             if joint not in limits:  # a lock: its control, 0 or 1, times a + b q + c v
-                motor.ctrlrange, motor.forcelimited = [0.0, limit], True
-                motor.forcerange = [-LOCK_EFFORT, LOCK_EFFORT]
+                motor.ctrlrange = [0.0, 1.0]
+                motor.forcelimited, motor.forcerange = True, [-limit, limit]
                 motor.gaintype, motor.gainprm[:3] = mj.mjtGain.mjGAIN_AFFINE, springs[joint]
 
 
