@@ -26,6 +26,8 @@ export AMENT_PREFIX_PATH := $(VENV)$(if $(ROS),:$(AMENT_PREFIX_PATH))
 ifeq ($(ROS),humble)
 export ROS_LOCALHOST_ONLY ?= 1
 endif
+# each worker would compile every test anew, each program the package
+unexport PYTHONDONTWRITEBYTECODE
 ifeq ($(ROS),)
 # what is meant for another interpreter
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 import re
 import tempfile
+from types import SimpleNamespace
 
 from domains import reserve_domain
 from inventory import (  # noqa: F401  hooks and a fixture
@@ -15,10 +16,11 @@ from inventory import (  # noqa: F401  hooks and a fixture
     seen_files,
 )
 import pytest
+import xacro
 import yaml
 
 from walking_control.loading import load_robot
-from walking_control.models.resources import robot_path
+from walking_control.models.resources import robot_path, share_directory
 from walking_control.models.robot_file import read_parameters
 
 LAST_RESORT = 600.0  # s for one test; the limit of pytest-timeout is in pyproject.toml
@@ -51,6 +53,31 @@ def pytest_configure(config):
     logs = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # recorded faults, too
     os.environ['ROS_LOG_DIR'] = logs.name
     config.add_cleanup(logs.cleanup)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def shipped_robots():
+    """Expand a xacro of the package once for the same arguments: it is most of loading a robot.
+
+    What a test writes itself, or lies elsewhere, is expanded anew.
+    """
+    shipped, expand, kept = share_directory() / 'urdf', xacro.process_file, {}
+
+    def process_file(path, mappings):
+        if not Path(path).resolve().is_relative_to(shipped):
+            return expand(path, mappings=mappings)
+        key = path, *sorted(mappings.items())
+        if key not in kept:
+            before = len(xacro.all_includes)
+            text = expand(path, mappings=mappings).toxml()
+            kept[key] = text, xacro.all_includes[before:]
+        else:
+            xacro.all_includes += kept[key][1]
+        return SimpleNamespace(toxml=lambda: kept[key][0])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(xacro, 'process_file', process_file)
+        yield
 
 
 @pytest.fixture
