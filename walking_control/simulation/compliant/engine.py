@@ -62,6 +62,8 @@ class CompliantEngine(PlanarEngine):
 
     name = 'compliant'
     parameters = CompliantParameters
+    floor: cm.Floor
+    feet: cm.Feet
     lacks = MappingProxyType(
         {
             Feature.SIDEWAYS: 'it moves in a plane',
@@ -81,11 +83,9 @@ class CompliantEngine(PlanarEngine):
         model = build_rigid_model(self._support, world, values, parameters)
         state, feet = cm.make_soft_state(model)
         work = cm.make_soft_workspace(model, self._support.layout.size)
-        model_record, self.model = rm.as_record(model)
-        floor_record, self.floor = rm.as_record(self._lay_floor(model, values))
-        state_record, self.state = rm.as_record(state)
-        feet_record, self.feet = rm.as_record(feet)
-        work_record, self.workspace = rm.as_record(work)
+        parts: tuple[Any, ...] = model, self._lay_floor(model, values), state, feet, work
+        records, views = zip(*(rm.as_record(part) for part in parts))
+        self.model, self.floor, self.state, self.feet, self.workspace = views
         longest = self.longest_stable_step()
         require(
             values.timestep <= longest,
@@ -96,9 +96,7 @@ class CompliantEngine(PlanarEngine):
             remedy='shorten it, or take less stiffness or damping',
         )
         move: Callable[..., int] = compile_law(advance) if compiled else advance
-        given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self.workspace
-        if compiled:
-            given = model_record, floor_record, state_record, feet_record, work_record
+        given = records if compiled else views
         self.move = lambda duration: move(terms, *given, duration)
         self.last_step = len(self.floor.levels) - 2
 

@@ -15,12 +15,11 @@ import numpy as np
 
 from walking_control.models import array_function, inner, Terms, terms_places
 from walking_control.simulation.rigid.forces import (
-    add_lock_rows,
-    add_stop_rows,
     along_joint,
     apply_forces,
     apply_friction,
     evaluate,
+    hold_parts,
     pass_gears,
     solve_constrained,
     swing_along,
@@ -335,8 +334,7 @@ def accelerate_softly(
     feet.power[DAMPED], feet.power[SLIPPED], feet.power[RELEASED] = 0.0, 0.0, 0.0
     for foot in range(FEET):
         press_foot(model, floor, feet, y, work, foot, out)
-    k = add_lock_rows(model, mode, work, 0)
-    k = add_stop_rows(model, mode, work, k)
+    k = hold_parts(model, mode, work, False)
     solve_constrained(model, work, work.force, work.acceleration, 0, k)
     if model.loses == 1:
         feet.force[:] = work.force

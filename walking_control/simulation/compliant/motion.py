@@ -44,19 +44,13 @@ from walking_control.simulation.rigid.model import (
     Workspace,
 )
 from walking_control.simulation.rigid.motion import (
-    crossing,
+    close_in,
     error_of,
-    G_HIGH,
-    G_LOW,
     go_on,
-    HIGH,
     is_located,
     lengthen,
-    LOW,
     MOST_EVENTS,
     NOTHING,
-    RAISED,
-    ROUNDS,
     shorten,
     SMALLEST,
     STAGES,
@@ -100,22 +94,6 @@ def watch_signals(
         side = 1.0 if feet.flags[foot] == OUTSIDE else -1.0
         work.g1[foot] = side * feet.touch[foot, GAP]
         work.s1[foot] = side * feet.touch[foot, GAP_RATE]
-
-
-@array_function
-def close_in(work: Workspace, target: int, h: float) -> int:
-    """Return the event to close in on within the trial step of length h, or NOTHING."""
-    bracket, found = work.bracket, crossing(work)
-    if found >= 0 and found != target:
-        bracket[LOW], bracket[HIGH], bracket[RAISED], bracket[ROUNDS] = 0.0, h, 0.0, 0.0
-        bracket[G_LOW], bracket[G_HIGH] = work.g0[found], work.g1[found]
-        target = found
-    elif target >= 0 and work.g1[target] > 0.0:
-        bracket[LOW], bracket[G_LOW] = h, work.g1[target]
-    elif target >= 0:
-        bracket[HIGH], bracket[G_HIGH] = h, work.g1[target]
-    bracket[ROUNDS] += 1.0
-    return target
 
 
 @array_function
@@ -222,7 +200,7 @@ def advance(
                     shorten(memo, h, error)
                     continue
             watch_signals(model, state, feet, work.trial, work)
-            target = close_in(work, target, h)
+            target = close_in(work, target, h, 1.0)
             if target < 0 or is_located(work, target):
                 go_on(state, work, h)
                 if has_sunk(model, state, feet, work):

@@ -121,10 +121,7 @@ def advance_point(model: PointModel, state: PointState, duration: float, stop_at
         if remaining <= INSTANT:
             return DONE
         steps = state.mode[STEPS]
-        if state.mode[STANCE] == 1:
-            remaining -= _stand_on(model, state, remaining)
-        else:
-            remaining -= _fly_on(model, state, remaining)
+        remaining -= _go_on(model, state, remaining)
         if state.mode[STEPS] != steps and stop_at_step:
             return STEPPED
         if state.y[2] < model.fall_height:
@@ -152,34 +149,47 @@ def _next_floor(model: PointModel, state: PointState) -> float:
 
 
 @array_function
-def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
-    """Move on the stance leg to its end, a landing or lift-off; return for how long, s."""
-    support = state.mode[SUPPORT]
+def _go_on(model: PointModel, state: PointState, duration: float) -> float:
+    """Stand or fly until the other foot lands, the stance leg lets go or is pressed again.
+
+    Returns:
+        For how long, s: the duration, unless something happens before.
+    """
+    support, stands = state.mode[SUPPORT], state.mode[STANCE] == 1
     other = 1 - support
     rates, after = np.zeros(2), np.zeros(6)
     _rates(model, state, other, duration, rates)
+    pressed = -1.0 if stands else _find_pressure(model, state.y, duration)
+    time = duration if pressed < 0.0 else pressed
     landing = find_landing(
         state.y,
         model.gravity,
         model.length,
-        True,
+        stands,
         state.angles[other],
         rates,
         _next_floor(model, state),
-        duration,
+        time,
         after,
     )
-    time = duration if landing < 0.0 else landing
-    if tension(after, model.gravity) < 0.0:
+    if landing >= 0.0:
+        time = landing
+    if stands and tension(after, model.gravity) < 0.0:
         time, landing = _find_release(model, state.y, time, after), -1.0
         state.mode[STANCE] = 0
     state.angles[other] += rates * time
     state.y[:] = after
-    _note_load(model, state)
+    if stands:
+        _note_load(model, state)
     if landing >= 0.0:
-        _step(model, state, state.effort[PUSH_OFF])
+        _step(model, state, state.effort[PUSH_OFF] if stands else 0.0)
     else:
         _point_at_foot(state, support)
+        if pressed >= 0.0:
+            along = inner(state.y[:3], state.y[3:]) / model.length
+            state.memo[LOSS] += 0.5 * model.mass * along * along
+            state.mode[STANCE] = 1
+            settle(model.length, state.y)
     state.memo[TIME] += time
     return time
 
@@ -236,35 +246,6 @@ def _step(model: PointModel, state: PointState, push_off: float) -> None:
     if state.mode[STANCE] == 1:
         settle(model.length, state.y)
         _note_load(model, state)
-
-
-@array_function
-def _fly_on(model: PointModel, state: PointState, duration: float) -> float:
-    """Fly until the leg that stood last is pressed again or the other foot lands, s."""
-    support = state.mode[SUPPORT]
-    other = 1 - support
-    rates, after = np.zeros(2), np.zeros(6)
-    _rates(model, state, other, duration, rates)
-    floor = _next_floor(model, state)
-    pressed = _find_pressure(model, state.y, duration)
-    time = duration if pressed < 0.0 else pressed
-    landing = find_landing(
-        state.y, model.gravity, model.length, False, state.angles[other], rates, floor, time, after
-    )
-    if landing >= 0.0:
-        time = landing
-    state.angles[other] += rates * time
-    state.y[:] = after
-    _point_at_foot(state, support)
-    if landing >= 0.0:
-        _step(model, state, 0.0)
-    elif pressed >= 0.0:
-        along = inner(state.y[:3], state.y[3:]) / model.length
-        state.memo[LOSS] += 0.5 * model.mass * along * along
-        state.mode[STANCE] = 1
-        settle(model.length, state.y)
-    state.memo[TIME] += time
-    return time
 
 
 @array_function

@@ -18,12 +18,10 @@ import numpy as np
 
 from walking_control.models import array_function, form, multiply, terms_places
 from walking_control.simulation.rigid.forces import (
-    add_lock_rows,
-    add_stop_rows,
-    add_swing_rows,
     along_joint,
     collide,
     firmness,
+    hold_parts,
     solve_constrained,
     swing_along,
     swing_normal,
@@ -184,9 +182,7 @@ def _stop_signals(
     stop = mode[FIRST_STOP + joint]
     if stop != 0:
         mode[FIRST_STOP + joint] = 0
-        k = add_swing_rows(model, work, 0) if mode[SWING] == 1 else 0
-        k = add_lock_rows(model, mode, work, k)
-        k = add_stop_rows(model, mode, work, k)
+        k = hold_parts(model, mode, work, mode[SWING] == 1)
         start = 2 if mode[STANCE] == 1 else 0
         solve_constrained(model, work, work.force, work.acceleration, start, k)
         mode[FIRST_STOP + joint] = stop

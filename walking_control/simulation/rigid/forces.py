@@ -67,16 +67,16 @@ def apply_forces(model: RigidModel, mode: np.ndarray, effort: np.ndarray, work: 
 
 
 @array_function
-def add_swing_rows(model: RigidModel, work: Workspace, k: int) -> int:
-    """Append the rows that hold the swing foot; return the number of rows."""
+def hold_swing_foot(model: RigidModel, work: Workspace) -> int:
+    """Write the rows that hold the swing foot, the first ones; return the number of rows."""
     n = model.relabel.shape[1]
     places = terms_places(n)
     for i in range(2):
         row = places.jacobian + i * n
-        work.A[k + i, :2], work.A[k + i, i] = 0.0, 1.0
-        work.A[k + i, 2 : n + 2] = work.terms[row : row + n]
-        work.drift[k + i] = work.terms[places.drift + i]
-    return k + 2
+        work.A[i, :2], work.A[i, i] = 0.0, 1.0
+        work.A[i, 2 : n + 2] = work.terms[row : row + n]
+        work.drift[i] = work.terms[places.drift + i]
+    return 2
 
 
 @array_function
@@ -89,18 +89,19 @@ def add_joint_row(model: RigidModel, mode: np.ndarray, joint: int, work: Workspa
 
 
 @array_function
-def add_lock_rows(model: RigidModel, mode: np.ndarray, work: Workspace, k: int) -> int:
-    """Append the rows of engaged locks; return the number of rows."""
-    first = FIRST_STOP + model.lower.shape[0]
+def hold_parts(model: RigidModel, mode: np.ndarray, work: Workspace, swing: bool) -> int:
+    """Write the rows of engaged locks and of joints on a stop; return the number of rows.
+
+    Args:
+        mode: Of the `RigidState`.
+        work: Its ``A`` and ``drift`` are filled.
+        swing: Whether the swing foot is held as well.
+    """
+    k = hold_swing_foot(model, work) if swing else 0
+    locks = FIRST_STOP + model.lower.shape[0]
     for i in range(model.n_locks):
-        if mode[first + i] == 1:
+        if mode[locks + i] == 1:
             k = add_joint_row(model, mode, model.lock_joint[i], work, k)
-    return k
-
-
-@array_function
-def add_stop_rows(model: RigidModel, mode: np.ndarray, work: Workspace, k: int) -> int:
-    """Append the rows of joints that rest on a stop; return the number of rows."""
     for joint in range(model.lower.shape[0]):
         if mode[FIRST_STOP + joint] != 0:
             k = add_joint_row(model, mode, joint, work, k)
@@ -326,11 +327,8 @@ def accelerate(
     apply_forces(model, mode, effort, work)
     if model.rubs == 1:
         apply_friction(model, y, mode, work)
-    start, k = 2 if mode[STANCE] == 1 else 0, 0
-    if mode[SWING] == 1:
-        k = add_swing_rows(model, work, k)
-    k = add_lock_rows(model, mode, work, k)
-    k = add_stop_rows(model, mode, work, k)
+    start = 2 if mode[STANCE] == 1 else 0
+    k = hold_parts(model, mode, work, mode[SWING] == 1)
     solve_constrained(model, work, work.force, work.acceleration, start, k)
     if model.loses == 1:
         pass_gears(model, y, mode, effort, work, start, k)
@@ -367,11 +365,8 @@ def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, f
     Args:
         foot: STANCE or SWING; the other, if in contact, and locks and stops stay closed.
     """
-    mode, k = state.mode, 0
-    if foot == STANCE and mode[SWING] == 1:
-        k = add_swing_rows(model, work, k)
-    k = add_lock_rows(model, mode, work, k)
-    k = add_stop_rows(model, mode, work, k)
+    mode = state.mode
+    k = hold_parts(model, mode, work, foot == STANCE and mode[SWING] == 1)
     start = 2 if foot == SWING and mode[STANCE] == 1 else 0
     if foot == STANCE and mode[STANCE] == 1:
         add_ground_torque(model, state, work, -1.0)
@@ -460,9 +455,7 @@ def collide(
     for _ in range(4 + model.lower.shape[0]):
         multiply(work.M, v, work.force)
         work.force[:] += impulse
-        k = add_swing_rows(model, work, 0) if hold_swing == 1 else 0
-        k = add_lock_rows(model, mode, work, k)
-        k = add_stop_rows(model, mode, work, k)
+        k = hold_parts(model, mode, work, hold_swing == 1)
         work.drift[:k] = 0.0
         solve_constrained(model, work, work.force, after, 2 if hold_stance == 1 else 0, k)
         changed = False

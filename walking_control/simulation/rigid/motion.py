@@ -273,16 +273,29 @@ def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h:
     signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
     if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):
         return RETRY
+    return close_in(work, target, h, 0.5)
+
+
+@array_function
+def close_in(work: Workspace, target: int, h: float, doubt: float) -> int:
+    """Return the event to close in on within the trial step, or NOTHING, and narrow its bracket.
+
+    Args:
+        target: The event closed in on so far, or NOTHING.
+        h: Length of the trial, s.
+        doubt: Factor of the signal at an end of the bracket that has stayed twice: 0.5 as in the
+            Illinois rule, 1 for the plain rule of false position.
+    """
     bracket, found = work.bracket, crossing(work)
     if found >= 0 and found != target:
         bracket[LOW], bracket[HIGH], bracket[RAISED], bracket[ROUNDS] = 0.0, h, 0.0, 0.0
         bracket[G_LOW], bracket[G_HIGH] = work.g0[found], work.g1[found]
         target = found
     elif target >= 0 and work.g1[target] > 0.0:
-        bracket[G_HIGH] *= 0.5 if bracket[RAISED] > 0.0 else 1.0
+        bracket[G_HIGH] *= doubt if bracket[RAISED] > 0.0 else 1.0
         bracket[LOW], bracket[G_LOW], bracket[RAISED] = h, work.g1[target], 1.0
     elif target >= 0:
-        bracket[G_LOW] *= 1.0 if bracket[RAISED] > 0.0 else 0.5
+        bracket[G_LOW] *= 1.0 if bracket[RAISED] > 0.0 else doubt
         bracket[HIGH], bracket[G_HIGH], bracket[RAISED] = h, work.g1[target], 0.0
     bracket[ROUNDS] += 1.0
     return target
