@@ -12,6 +12,7 @@ import pytest
 import rclpy
 
 from walking_control.models.resources import robot_path
+from walking_control.ros.nodes import realtime
 
 BUSY = 'while True: pass'
 REFUSE = """import os
@@ -140,3 +141,46 @@ def test_beside_busy_processes_no_time_is_lost(bench, said, robot):
     if refused:
         pytest.skip(f'this user may not raise a priority: {refused[0]}')
     assert simulator.returncode == 0, error
+
+
+def test_a_process_leaves_the_kernel_its_share_in_small_pieces(monkeypatch):
+    """Linux would stop a controller that takes a whole processor, for 50 ms at once."""
+    used, share = 0.0, 1.0
+    monkeypatch.setattr(realtime.time, 'process_time', lambda: used)
+    monkeypatch.setattr(realtime.time, 'monotonic', lambda: 0.0)
+    answered = {}
+    for share in (0.85, 1.0):
+        used, rest, answers = 0.0, realtime.Rest(), []
+        for tick in range(1, 1001):  # 2 s at 500 Hz
+            answers.append(not rest.is_due(0.002 * tick))
+            used += 0.002 * share * answers[-1]
+        answered[share] = answers
+        assert rest.pop() == answers.count(False) and rest.pop() == 0
+    assert all(answered[0.85])
+    assert 0.88 < sum(answered[1.0]) / 1000 < 0.92
+    assert all(one or other for one, other in zip(answered[1.0], answered[1.0][1:]))
+
+
+def test_sets_left_unanswered_are_said(bench, said):
+    """A robot would walk on every second set of sensors, and nobody would know why."""
+    words = 'realtime:=true', f'robot_file:={robot_path("dribbel")}'
+    before = 'import walking_control.ros.nodes.realtime as realtime; realtime.SHARE = 0.0\n'
+    name = '/walking_controller', 'real time'
+    with (
+        start('simulator_node', *words, 'duration:=3.0') as simulator,
+        start(
+            'controller_node', *words, 'autostart:=true', 'require_watchdog:=false', before=before
+        ) as controller,
+    ):
+        assert bench.spin_until(
+            lambda: (
+                name in said
+                and 'left unanswered' in said[name].message
+                or simulator.poll() is not None
+            ),
+            60.0,
+        ), f'{simulator.error}{controller.error}'
+    if name in said and 'priority' in said[name].message:
+        pytest.skip('this user may have no real-time priority')
+    assert said[name].level == DiagnosticStatus.WARN
+    assert 'a lower rate of the law' in said[name].message

@@ -9,6 +9,7 @@ from contextlib import suppress
 import ctypes
 import gc
 import os
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -20,7 +21,51 @@ LIMITS = '@realtime - {} in /etc/security/limits.conf'
 LOCK = 1 | 2 | 4  # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of mallopt
 RESERVE = 1 << 25  # bytes, the most that it takes: blocks below come from memory that stays
+TOO_MUCH = (
+    'takes a whole processor: {} sets of sensors of the last second were left unanswered, '
+    'as the kernel would stop it for 50 ms; a lower rate of the law or a faster processor helps'
+)
+SHARE = 0.9  # of a processor that a process with real-time priority takes for long
+BURST = 0.01  # s of a processor, taken beyond that at once
 own_process = False  # of a node alone; the process of whoever imports us is not ours to raise
+
+
+class Rest:
+    """Has a process leave a part of its processor to others, a little at a time.
+
+    Linux keeps 5 % of each second for processes without real-time priority. One that takes all is
+    stopped for what is due to them at once, 50 ms: half of `safety.state_timeout`. One that leaves
+    a set of sensors unanswered now and then is stopped for a period.
+
+    Attributes:
+        count: How often it was due since `pop`.
+    """
+
+    def __init__(self) -> None:
+        self.count, self._owed = 0, 0.0
+        self._now, self._used = time.monotonic(), time.process_time()
+
+    def is_due(self, now: float) -> bool:
+        """Return whether the process has taken more than its share.
+
+        Args:
+            now: Of time.monotonic, s.
+        """
+        used = time.process_time()
+        self._owed += used - self._used - SHARE * (now - self._now)
+        self._owed = max(self._owed, -BURST)
+        self._now, self._used = now, used
+        due = self._owed > 0.0
+        self.count += due
+        return due
+
+    def pop(self) -> int:
+        """Return how often it was due since this was asked last."""
+        count, self.count = self.count, 0
+        return count
+
+
+rest: Rest | None = None  # of this process, once it has real-time priority
 
 
 class RealTimeParameters(Parameters):
@@ -54,7 +99,7 @@ def begin(node: GuardedNode, values: Any) -> None:
     Args:
         values: Its `RealTimeParameters`.
     """
-    global own_process
+    global own_process, rest
     if not own_process:
         return
     own_process = False
@@ -73,6 +118,8 @@ def begin(node: GuardedNode, values: Any) -> None:
                 ask(value)
             except (AttributeError, OSError, ValueError) as error:
                 refused.append(f'{name} {value} refused: {error}; {remedy}')
+    if _least_priority():
+        rest = Rest()
     words = '; '.join(refused) or 'as asked for'
     if refused:
         node.get_logger().warning(f'{words}; a busy machine makes this node late')
@@ -81,9 +128,11 @@ def begin(node: GuardedNode, values: Any) -> None:
 
     def publish() -> None:
         has = _least_priority()
-        lost = [f'priority {had} was given, and is {has} now: somebody took it'] * (has < had)
-        level = DiagnosticStatus.WARN if refused or lost else DiagnosticStatus.OK
-        told = '; '.join([*refused, *lost]) or words
+        found = [f'priority {had} was given, and is {has} now: somebody took it'] * (has < had)
+        if rests := rest.pop() if rest is not None else 0:
+            found.append(TOO_MUCH.format(rests))
+        level = DiagnosticStatus.WARN if refused or found else DiagnosticStatus.OK
+        told = '; '.join([*refused, *found]) or words
         diagnostics.publish(level, told, {**figures, 'priority': has})
 
     node.steady_timer(1.0, publish)

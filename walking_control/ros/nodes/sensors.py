@@ -35,6 +35,7 @@ from walking_control.ros.nodes import (
     JointStateWriter,
     message_type,
     reader_of,
+    realtime,
     topics,
     WatchClock,
 )
@@ -377,5 +378,7 @@ class SensorSet:
 
     def _arrived(self, sensor: str, stamp: float, tick: int) -> None:
         start = time.monotonic()
+        if sensor == JOINTS and realtime.rest is not None and realtime.rest.is_due(start):
+            return
         if self._operation.arrived(sensor, stamp, tick, self._clock.now(stamp)):
             self._on_answered(start)
