@@ -2,9 +2,12 @@
 """Joints that ros2_control has given to another controller, beside a manager that plays it."""
 
 import json
+import re
 import sys
 from types import ModuleType, SimpleNamespace
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from domains import BUSY
 import pytest
 import rclpy
 from rclpy.task import Future
@@ -78,6 +81,13 @@ def manager(monkeypatch):
     return manager
 
 
+def asking(manager):
+    """Return what `Claims` need of a node."""
+    return SimpleNamespace(
+        create_client=lambda kind, name: manager, create_subscription=lambda *_, **__: None
+    )
+
+
 OURS = ('effort_controller', 'active', ['hip/effort'])
 THEIRS = ('trajectory_controller', 'active', ['hip/effort', 'hip/position'])
 
@@ -120,7 +130,7 @@ def test_joints_of_somebody_else_are_named(bench, robot, manager):
 def test_joints_that_may_be_claimed(manager, controllers):
     """A dry run, a robot that is armed last or an effort of another joint would be a fault."""
     manager.controllers = controllers
-    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    node = asking(manager)
     claims = Claims(node, '/left/effort_controller/commands', ['hip'], None)
     claims.ask()
     assert claims.conflict is None
@@ -140,7 +150,7 @@ def test_joints_that_may_be_claimed(manager, controllers):
 def test_a_controller_that_drives_other_joints_is_named_at_once(manager, interfaces):
     """Efforts would reach the wrong joints, and the robot fall of `fall` within a second."""
     manager.controllers, said = [('effort_controller', 'active', interfaces)], []
-    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    node = asking(manager)
     claims = Claims(node, '/effort_controller/commands', ['hip', 'knee'], said.append)
     claims.on_activity(told(effort_controller='active'))  # it is armed: who does what is asked
     words = f'effort_controller drives {", ".join(interfaces)}; our efforts are for hip/effort, '
@@ -224,7 +234,7 @@ def test_what_the_manager_says_lets_the_efforts_fade(bench, robot, manager, say,
 def test_a_manager_that_is_started_anew_is_named(manager):
     """It would have none of our controllers, and say so."""
     said = []
-    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    node = asking(manager)
     claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
     claims.on_activity(told(effort_controller='active'))
     claims.on_activity(told())
@@ -234,7 +244,7 @@ def test_a_manager_that_is_started_anew_is_named(manager):
 def test_hardware_that_has_left_is_named(manager):
     """Whoever reads that a controller left would look for who deactivated it."""
     said = []
-    node = SimpleNamespace(create_client=lambda kind, name: manager)
+    node = asking(manager)
     claims = Claims(node, '/effort_controller/commands', ['hip'], said.append)
     claims.on_activity(told(effort_controller='active'))
     claims.on_activity(told(effort_controller='inactive', hardware='unconfigured'))
@@ -305,3 +315,41 @@ def test_an_idle_robot_may_be_disarmed(bench, robot, manager):
     claims.on_activity(told(effort_controller='inactive'))
     assert node.fault is None
     assert 'nobody hears our efforts' in node.session.clear()
+
+
+def test_cycles_that_the_manager_misses_are_said(bench, robot, manager):
+    """Whoever looks for why a robot trembles would find the manager's word among many others."""
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
+    publisher = robot.node.create_publisher(DiagnosticArray, '/diagnostics', topics.EVENTS)
+    words = 'Controller Manager has bad periodicity : 431.2 Hz. Expected consistent 500 Hz'
+    name = 'controller_manager: Controller Manager Activity'
+
+    def say(*statuses):
+        publisher.publish(
+            DiagnosticArray(status=[DiagnosticStatus(name=n, message=m) for n, m in statuses])
+        )
+
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    say((name, f'Controller Manager is running; {words}'), ('a', 'bad periodicity of a tyre'))
+    said = robot.stream_until_told('controller_manager: bad periodicity : 431.2 Hz. Expected')
+    assert said.level == DiagnosticStatus.WARN and 'tyre' not in said.message
+    say(('a', 'well'))  # of somebody else
+    say((name, 'Controller Manager is running'))
+    assert bench.spin_until(lambda: not node.session.claims.missed)
+
+
+def test_joint_states_that_come_too_rarely_are_said(bench, robot):
+    """A manager at half the rate of the law would look like a law that trembles."""
+    bench.controller(realtime=True, safety__state_timeout=BUSY)
+    heard = []
+    robot.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda told: heard.append(told.status[0].message), 10
+    )
+    robot.wait()
+    assert robot.stream_until(lambda: len(heard) > 3, step=0.007)
+    assert not any('are answered at' in words for words in heard), heard
+    del heard[:]
+    told = 'the law wants 100: see update_rate of controller_manager'
+    assert robot.stream_until(lambda: any(told in words for words in heard), step=0.02)
+    rate = float(re.search(r'answered at (\d+) Hz', ' '.join(heard))[1])
+    assert 20.0 < rate < 80.0

@@ -153,7 +153,7 @@ class Supervisor:
         self._faded = self._last
         self._stamp: float | None = None
         self._passed = self._now = self._heard = math.nan
-        self._age, self._usual, self._locks_at = 0.0, self._period, math.nan
+        self._age, self.usual, self._locks_at = 0.0, self._period, math.nan
         self._late, self._late_at = 0.0, -math.inf
         # time lately by stamps and by the steady clock, s
         self._told: float = 0.0
@@ -233,11 +233,11 @@ class Supervisor:
 
         `age`: time since the last one, s.
         """
-        late, stamp = age - self._usual, self._stamp or 0.0
+        late, stamp = age - self.usual, self._stamp or 0.0
         if late > self._late or stamp - self._late_at > 1.0:
             self._late, self._late_at = late, stamp
-        self._usual += USUAL * (min(age, 2.0 * self._usual) - self._usual)
-        return min(age, self._usual)
+        self.usual += USUAL * (min(age, 2.0 * self.usual) - self.usual)
+        return min(age, self.usual)
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older, and motors cool that no law drives."""

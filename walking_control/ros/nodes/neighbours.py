@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 import os
 from pathlib import Path
+import re
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
@@ -20,6 +22,8 @@ from walking_control.ros.nodes import topics
 
 MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
 HALF = 1 << 16  # process numbers are told modulo this
+# of a controller manager on /diagnostics: which status is its own, and what it says of its cycles
+MANAGES, MISSES = b'Controller Manager Activity', re.compile(rb'bad periodicity[^;\0]*')
 
 
 class EndedProcesses:
@@ -184,6 +188,9 @@ class Claims:
         joints: Names of the joints with a motor, in the order of the commands.
         on_left: Called with a sentence when our command controller is no longer active, or drives
             other joints.
+
+    Attributes:
+        missed: What the manager says of cycles that it does not keep, or nothing.
     """
 
     def __init__(
@@ -195,6 +202,10 @@ class Claims:
         self._asked: Future | None = None
         self._claimed: str | None = None  # why somebody else drives the joints, in words
         self._left: str | None = None  # that our command controller does not
+        self.missed = ''
+        node.create_subscription(
+            DiagnosticArray, '/diagnostics', self.on_diagnostics, topics.EVENTS, raw=True
+        )
         try:
             from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
         except ImportError:  # comes with ros2_control
@@ -242,6 +253,12 @@ class Claims:
                 self._ask_hardware().add_done_callback(self._on_hardware)
         elif before:
             self._leave([f'{self._ours} is {states.get(self._ours, "gone")}', *idle])
+
+    def on_diagnostics(self, raw: bytes) -> None:
+        """Take what a controller manager says of its cycles; its array is long, and stays unread."""
+        if MANAGES in raw:
+            told = MISSES.search(raw)
+            self.missed = told[0].decode() if told else ''
 
     def _on_hardware(self, future: Future) -> None:
         if future.exception() is not None:

@@ -45,6 +45,7 @@ from walking_control.ros.nodes import (
 from walking_control.ros.recording.recorder import Recorder
 from walking_control.ros.ros2_control import feedback_joints
 from walking_control.safety import Event, Fault, Latch, LED, State
+from walking_control.safety.arrivals import RATE_MARGIN
 
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
 LABELS = {State.WAITING: topics.WAITS, State.RESTING: topics.RESTS}
@@ -395,6 +396,21 @@ class Session:
             return ''
         return f'answers came up to {1e3 * late:.0f} ms late in the last second'
 
+    def _slow(self) -> str:
+        """Return in words that joint states come more rarely than the law wants, or nothing.
+
+        A manager in a simulator misses cycles where the machine is slow, which is no fault.
+        """
+        usual, wanted = self.loop.supervisor.usual, 1.0 / self.loop.period
+        missed = '' if self.clock.simulated else self.claims.missed
+        words = f'{topics.MANAGER}: {missed}' if missed else ''
+        if self._values.realtime and RATE_MARGIN * wanted * usual > 1.0:
+            return (
+                f'joint states are answered at {1.0 / usual:.0f} Hz, the law wants {wanted:.0f}: '
+                + (words or f'see update_rate of {topics.MANAGER}')
+            )
+        return words
+
     def _invite(self) -> None:
         """Say once how to let a robot walk whose law stands until somebody asks for a velocity."""
         law, values = self.loop.controller, self._values
@@ -439,6 +455,7 @@ class Session:
             self._velocity.pop_problem(),
             self.loop.supervisor.warning,
             self._late(),
+            self._slow(),
             'no step that the law may take brings the robot to a stand'
             if stoppable.get('stoppable in steps', 0) < 0
             else '',
