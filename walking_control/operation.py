@@ -16,7 +16,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models import CONTACT, IMU, LOCKS, Measurement, Robot, RobotFile, sensors_of
 from walking_control.safety import Fault, Latch, Steering
-from walking_control.safety.arrivals import Arrivals
+from walking_control.safety.arrivals import Arrivals, RATE_MARGIN
 from walking_control.safety.machine import ACTIVE, Event, State
 
 LOOK = 0.1  # s between two looks at the clock while waiting for sensors
@@ -377,7 +377,7 @@ class Operation:
             )
             return (
                 f'{rates}; safety.state_timeout {self._limit:g} s needs '
-                f'{arrivals.slowest_rate:.0f} Hz or more'
+                f'{1.0 / (RATE_MARGIN * self._limit):.0f} Hz or more'
             )
         if missing:
             return 'not heard: ' + ', '.join(map(self._name, missing))

@@ -23,7 +23,10 @@ from walking_control.ros.nodes import topics
 MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
 HALF = 1 << 16  # process numbers are told modulo this
 # of a controller manager on /diagnostics: which status is its own, and what it says of its cycles
-MANAGES, MISSES = b'Controller Manager Activity', re.compile(rb'bad periodicity[^;\0]*')
+MANAGES, MISSES = (
+    b'Controller Manager Activity',
+    re.compile(rb'Controller Manager has bad periodicity[^;\0]*'),
+)
 
 
 class EndedProcesses:
@@ -255,10 +258,9 @@ class Claims:
             self._leave([f'{self._ours} is {states.get(self._ours, "gone")}', *idle])
 
     def on_diagnostics(self, raw: bytes) -> None:
-        """Take what a controller manager says of its cycles; its array is long, and stays unread."""
+        """Take what a controller manager says of its cycles; the long array stays unread."""
         if MANAGES in raw:
-            told = MISSES.search(raw)
-            self.missed = told[0].decode() if told else ''
+            self.missed = ' '.join(map(bytes.decode, MISSES.findall(raw)))
 
     def _on_hardware(self, future: Future) -> None:
         if future.exception() is not None:

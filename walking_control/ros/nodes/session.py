@@ -392,24 +392,21 @@ class Session:
     def _late(self) -> str:
         """Return in words that answers came late, since `/diagnostics` last told; or nothing."""
         late = self.times.late * self.clock.pace
-        if not self._values.realtime or late <= LATE * self.loop.sensor_timeout:
-            return ''
-        return f'answers came up to {1e3 * late:.0f} ms late in the last second'
+        return (
+            f'answers came up to {1e3 * late:.0f} ms late in the last second'
+            if self._values.realtime and late > LATE * self.loop.sensor_timeout
+            else ''
+        )
 
     def _slow(self) -> str:
-        """Return in words that joint states come more rarely than the law wants, or nothing.
-
-        A manager in a simulator misses cycles where the machine is slow, which is no fault.
-        """
+        """Return in words that joint states come more rarely than the law wants, or nothing."""
         usual, wanted = self.loop.supervisor.usual, 1.0 / self.loop.period
-        missed = '' if self.clock.simulated else self.claims.missed
-        words = f'{topics.MANAGER}: {missed}' if missed else ''
-        if self._values.realtime and RATE_MARGIN * wanted * usual > 1.0:
-            return (
-                f'joint states are answered at {1.0 / usual:.0f} Hz, the law wants {wanted:.0f}: '
-                + (words or f'see update_rate of {topics.MANAGER}')
-            )
-        return words
+        return (
+            f'joint states are answered at {1.0 / usual:.0f} Hz, the law wants {wanted:.0f}: '
+            f'see update_rate of {topics.MANAGER}'
+            if self._values.realtime and RATE_MARGIN * wanted * usual > 1.0
+            else ''
+        )
 
     def _invite(self) -> None:
         """Say once how to let a robot walk whose law stands until somebody asks for a velocity."""
@@ -456,6 +453,8 @@ class Session:
             self.loop.supervisor.warning,
             self._late(),
             self._slow(),
+            # in a simulator it misses those for which the machine is too slow: no fault
+            '' if self.clock.simulated else self.claims.missed,
             'no step that the law may take brings the robot to a stand'
             if stoppable.get('stoppable in steps', 0) < 0
             else '',
