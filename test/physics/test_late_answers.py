@@ -6,7 +6,14 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, JOINTS, LOCKS, Measurement, whole_nanoseconds
+from walking_control.models.signals import (
+    Command,
+    CONTACT,
+    JOINTS,
+    LOCKS,
+    Measurement,
+    whole_nanoseconds,
+)
 from walking_control.operation import Operation, Patience, sensor_kinds
 from walking_control.safety import Latch
 from walking_control.safety.machine import Event, State
@@ -39,11 +46,12 @@ WALKER = ('controller', 'natural_walking'), ('natural_walking.speed', 0.6)
 STEPPER = ('controller', 'stepping'), ('stepping.speed', 0.3)
 
 
-def walk_on_split_messages(robot, overrides, duration, seed, late=2, gap=0.06):
+def walk_on_split_messages(robot, overrides, duration, seed, late=2, gap=0.06, behind=None):
     """Return fault, warnings and steps of a walk whose sensors come in messages of their own.
 
-    Each but the joint states is up to `late` periods under way. Once in 0.4 to 1 s nobody hears
-    anything for 5 ms to a gap, s, and then the newest message of each sensor.
+    Each but the joint states is up to `late` periods under way, or as long as `behind` says of its
+    kind, s. Once in 0.4 to 1 s nobody hears anything for 5 ms to a gap, s, and then the newest
+    message of each sensor; a gap of 0: never.
     """
     robot_file = load_robot(robot, [*noise_overrides('lab'), *overrides])
     latch, rng = Latch(State.UNCONFIGURED), np.random.default_rng(seed)
@@ -53,7 +61,8 @@ def walk_on_split_messages(robot, overrides, duration, seed, late=2, gap=0.06):
     plant, period = make_plant(robot_file), operation.loop.period
     plant.reset(robot_file.start)
     measured, warned = Measurement(robot_file.robot), set()
-    sensors = sorted(sensor_kinds(robot_file.robot), key=lambda sensor: sensor == JOINTS)
+    kinds, behind = sensor_kinds(robot_file.robot), behind or {}
+    sensors = sorted(kinds, key=lambda sensor: sensor == JOINTS)
     under_way = {sensor: [] for sensor in sensors}  # when each message comes, stamp, numbers
     now, deaf, pause = 0.0, 0.0, 1.0
 
@@ -63,9 +72,10 @@ def walk_on_split_messages(robot, overrides, duration, seed, late=2, gap=0.06):
     while plant.time < duration and operation.fault is None:
         plant.measure(measured)
         for sensor in sensors:
-            at = now + period * (0 if sensor == JOINTS else rng.integers(0, late + 1)) - 1e-9
+            waits = period * (0 if sensor == JOINTS else rng.integers(0, late + 1))
+            at = now + behind.get(kinds[sensor], waits) - 1e-9
             under_way[sensor].append((at, now, numbers(measured, sensor).copy()))
-        if now > pause:
+        if gap and now > pause:
             deaf, pause = now + rng.uniform(0.005, gap), now + rng.uniform(0.4, 1.0)
         for sensor in sensors if now >= deaf else ():
             come = [message for message in under_way[sensor] if message[0] <= now]
@@ -100,6 +110,22 @@ def test_late_and_split_messages_and_pauses_at_random_are_borne(
     fault, warned, taken = walk_on_split_messages(robot, overrides, duration, seed)
     assert fault is None and taken >= steps, fault
     assert 'samples came up to' in warned
+
+
+@pytest.mark.parametrize(
+    'robot, overrides, steps',
+    [
+        ('dribbel', (), 2),
+        pytest.param('walker3d', WALKER, 5, marks=pytest.mark.long),
+        pytest.param('walker3d', STEPPER, 5, marks=pytest.mark.long),
+    ],
+)
+def test_feet_far_behind_the_joints_are_borne(robot, overrides, steps):
+    """States of another moment would be taken for a foot that lies, or end a walk at a landing."""
+    fault, _, taken = walk_on_split_messages(
+        robot, overrides, 2.0, 0, gap=0.0, behind={CONTACT: 0.08}
+    )
+    assert fault is None and taken >= steps, fault
 
 
 @pytest.mark.long

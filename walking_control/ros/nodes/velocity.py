@@ -2,6 +2,7 @@
 """Velocities on cmd_vel: heard while active, judged and said so, and asked for along a route."""
 
 from collections.abc import Sequence
+import time
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped, Vector3
@@ -12,7 +13,7 @@ from std_srvs.srv import Trigger
 from walking_control.operation import Operation
 from walking_control.ros.nodes import seconds, topics, WatchClock
 
-SAID = 1.0  # s between two warnings
+SAID = 1.0  # s between two warnings of one kind
 
 
 class VelocityTopic:
@@ -31,6 +32,7 @@ class VelocityTopic:
     ) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._hold = hold
+        self._quiet_until: dict[str, float] = {}  # kind of problem -> steady clock, s
         self.problem: str | None = None
         kind, callback = (TwistStamped, self._on_stamped) if stamped else (Twist, self._on_twist)
         node.create_subscription(kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
@@ -54,7 +56,10 @@ class VelocityTopic:
 
     def _say(self, words: str) -> None:
         self.problem = f'cmd_vel {words}'
-        self._node.get_logger().warning(self.problem, throttle_duration_sec=SAID)
+        kind, now = words.partition(':')[0], time.monotonic()
+        if now >= self._quiet_until.get(kind, now):
+            self._quiet_until[kind] = now + SAID
+            self._node.get_logger().warning(self.problem)
 
     def pop_problem(self) -> str | None:
         """Return in words what was not taken since the last call, or None."""
