@@ -86,6 +86,7 @@ def test_no_posture_of_a_step_stands(tmp_path, capsys):
     assert (tmp_path / 'statics_along.svg').is_file() and 'moving' in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_fit_finds_what_a_walk_was_made_with(monkeypatch):
     """Efficiency and friction would be another walk's, or ideal joints not the file's."""
     seeded = np.array([0.6, 0.0])

@@ -12,7 +12,9 @@ QUICK = range(24)
 MANY = int(os.environ.get('WALKING_CONTROL_FUZZ', '0')) or 3000
 
 
-@pytest.mark.parametrize('seeds', [FOUND, QUICK], ids=['found before', 'quick'])
+@pytest.mark.parametrize(
+    'seeds', [FOUND, pytest.param(QUICK, marks=pytest.mark.long)], ids=['found before', 'quick']
+)
 def test_no_urdf_ends_in_a_traceback(seeds, tmp_path):
     """A slip of an exporter would end in a traceback, or in a line that names no part."""
     assert [found for seed in seeds if (found := judge(seed, tmp_path))] == []

@@ -75,6 +75,7 @@ def test_compass_moves_without_its_virtual_effort(tmp_path):
     assert result.run.fault is None and result.run.columns['steps'][-1] >= 3
 
 
+@pytest.mark.long
 def test_fast_states_and_another_order_and_sign(tmp_path):
     """If it failed, a robot at 1 kHz, with joints and signs of its own, would not walk."""
     tree = yaml.safe_load((shipped_folder('dribbel') / 'controllers.yaml').read_text())

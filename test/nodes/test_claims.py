@@ -92,6 +92,7 @@ OURS = ('effort_controller', 'active', ['hip/effort'])
 THEIRS = ('trajectory_controller', 'active', ['hip/effort', 'hip/position'])
 
 
+@pytest.mark.long
 @fault(
     'Our joints are claimed by another controller of ros2_control',
     code='second_publisher',

@@ -222,6 +222,7 @@ def test_a_silent_joystick_makes_it_stand(bench):
     assert not pilot.law.engine.walking and not pilot.reference.velocity.any()
 
 
+@pytest.mark.long
 def test_feet_and_fall_are_drawn(bench):
     """What RViz shows must be where feet are and will be, in the frame of the odometry."""
     pilot = Pilot(bench, cmd_vel_timeout=0.0)

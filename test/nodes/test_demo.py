@@ -139,6 +139,7 @@ def test_foot_placement_over_topics_is_the_same():
         assert np.array_equal(values, others[name]), name
 
 
+@pytest.mark.long
 def test_stepping_over_topics_is_the_same():
     """A biped that steps over ROS 2 would walk otherwise than in a script."""
     robot_file = load_robot('walker3d', speed=0.3)
@@ -151,7 +152,15 @@ def test_stepping_over_topics_is_the_same():
 
 
 @pytest.mark.parametrize(
-    'robot, length', [('walker3d', 1), ('walker3d', 20), ('humanoid', 1), ('humanoid', 20)]
+    'robot, length',
+    [
+        ('walker3d', 1),
+        ('humanoid', 20),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in [('walker3d', 20), ('humanoid', 1)]
+        ),
+    ],
 )
 def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
     """One message with 1e6 rad/s would put full torque on all joints, and no fault would say so."""
@@ -212,6 +221,7 @@ def test_a_new_controller_walks_over_topics(toy, dribbel):
     assert run.controller == 'hip_spring' and run.fall_reason is None and len(run.time) == 201
 
 
+@pytest.mark.long
 def test_real_time_demo_walks():
     """By the clock, the robot must walk as well, at the speed of the clock."""
     patient = load_robot('dribbel', [('state_timeout', 0.5)])

@@ -621,8 +621,8 @@ def test_clock_jump(bench, robot, realtime):
 @pytest.mark.parametrize(
     'sensor, topic',
     [
-        ('imu', topics.IMU),
-        ('outer_foot', topics.foot_wrench('outer_foot')),
+        pytest.param('imu', topics.IMU, marks=pytest.mark.long),
+        pytest.param('outer_foot', topics.foot_wrench('outer_foot'), marks=pytest.mark.long),
         ('locks', topics.LOCK_STATES),
         ('joints', topics.JOINT_STATES),
     ],
@@ -1044,7 +1044,9 @@ def process(bench, robot):
         yield process
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    'number', [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM]
+)
 @fault(
     'SIGINT',
     code=None,

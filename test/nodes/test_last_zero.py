@@ -69,8 +69,8 @@ def walking(**given):
 @pytest.mark.parametrize(
     'place, how',
     [
-        (pipe, 'emergency_stop'),
-        (terminal, 'SIGTERM'),
+        pytest.param(pipe, 'emergency_stop', marks=pytest.mark.long),
+        pytest.param(terminal, 'SIGTERM', marks=pytest.mark.long),
         pytest.param(pipe, 'SIGTERM', marks=pytest.mark.long),
         pytest.param(terminal, 'emergency_stop', marks=pytest.mark.long),
     ],
@@ -129,6 +129,7 @@ def test_a_closed_terminal_leaves_no_torque(bench, number):
         assert [program.returncode for program in programs] == [0, 0]
 
 
+@pytest.mark.long
 def test_the_watchdog_goes_last(bench):
     """A controller that dies of what ends the watchdog, too, would leave a torque."""
     with walking() as (robot, (controller, watchdog)):

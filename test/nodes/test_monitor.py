@@ -267,6 +267,7 @@ def test_nobody_there_is_said(bench, watch):
     assert 'NOT done' in viewer.statuses[0]
 
 
+@pytest.mark.long
 def test_sensors_are_left_alone_until_a_controller_hears_them(bench, watch):
     """If it failed, a simulator would take the monitor for its controller and start without one."""
     simulator = bench.add(

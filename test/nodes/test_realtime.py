@@ -90,6 +90,7 @@ def test_what_is_asked_for_is_done(bench, said):
         assert (int(locked) > 0) == ('lock_memory' not in status.message)
 
 
+@pytest.mark.long
 def test_a_priority_that_is_taken_away_is_said(bench, said):
     """Diagnostics would tell of a priority that the process no longer has."""
     with start('watchdog_node') as watchdog:

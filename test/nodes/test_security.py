@@ -43,8 +43,8 @@ def allowed(robot, namespace=''):
     ('robot', 'namespace', 'given'),
     [
         ('dribbel', '', {'record_telemetry': True}),
-        ('walker3d', '/north', {}),
-        ('walker3d', '', {'combined_state': 'joint_state'}),
+        pytest.param('walker3d', '/north', {}, marks=pytest.mark.long),
+        pytest.param('walker3d', '', {'combined_state': 'joint_state'}, marks=pytest.mark.long),
         ('humanoid', '', {'static_torque__routine': 'hold'}),
     ],
 )

@@ -72,6 +72,7 @@ def rest(bench, duration):
     bench.spin_until(lambda: time.monotonic() > end)
 
 
+@pytest.mark.long
 def test_slow_simulators_are_walked_in(bench, simulator):
     """No slow machine would see a robot walk; the silence of one sensor still counts."""
     node = walking(bench, simulator)
@@ -134,6 +135,7 @@ def test_a_reset_is_a_fault_to_be_cleared(bench, simulator):
     assert node.fault is None
 
 
+@pytest.mark.long
 def test_a_watchdog_waits_in_simulated_time(bench, simulator):
     """At a tenth of real time a watchdog would stop every robot, and in every pause."""
     watchdog = bench.add(

@@ -46,7 +46,9 @@ def tagged(folder, edited_robot_file, name, drive):
     return load_robot(edited_robot_file(edit, name))
 
 
-@pytest.mark.parametrize('drive', [IMPEDANCE, SERVO], ids=['impedance', 'position'])
+@pytest.mark.parametrize(
+    'drive', [pytest.param(IMPEDANCE, marks=pytest.mark.long), SERVO], ids=['impedance', 'position']
+)
 def test_dribbel_walks_over_the_topics_of_its_drives(tmp_path, edited_robot_file, drive):
     """If it failed, a robot whose drives take kp and kd, or positions, would not walk over ROS."""
     robot_file = tagged(tmp_path, edited_robot_file, 'dribbel', drive)

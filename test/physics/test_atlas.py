@@ -117,10 +117,12 @@ def test_the_verb_draws_and_writes_what_it_finds(capsys, tmp_path):
 @pytest.mark.parametrize(
     'arguments, said',
     [
-        (['slope=-0.1:-0.05'], 'limit cycle of compass: none found at'),
+        pytest.param(
+            ['slope=-0.1:-0.05'], 'limit cycle of compass: none found at', marks=pytest.mark.long
+        ),
         (['slpe=0.02:0.1'], 'parameter slpe: unknown'),
         (['slope=0.1:0.02'], 'must rise'),
-        (['leg_length=-1.0:1.0'], 'leg length'),
+        pytest.param(['leg_length=-1.0:1.0'], 'leg length', marks=pytest.mark.long),
         (['slope=0.02:0.1', '--plant', 'mujoco'], 'plant rigid'),
     ],
 )
@@ -133,6 +135,7 @@ def test_bad_input_gets_one_line(capsys, tmp_path, arguments, said):
     assert not out.exists()
 
 
+@pytest.mark.long
 def test_robots_of_more_angles_are_followed_from_their_gait():
     """If it failed, five links on four motors could not be continued in slope."""
     from walking_control.gaits.gait_file import load_gait

@@ -267,6 +267,7 @@ def test_floor_away_from_the_start_is_refused(height, word):
         )
 
 
+@pytest.mark.long
 def test_dribbel_walks_the_printed_figures_by_the_printed_rule():
     """If it failed, the page would promise a fit of [DS09] 5.3.1 that is none any more."""
     summary = fitted_walk()[1]

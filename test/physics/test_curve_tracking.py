@@ -321,6 +321,7 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
     assert spent > 5
 
 
+@pytest.mark.long
 def test_walks_through_the_whole_chain(compass):
     """Estimator, law, safety and plant together must walk, nearly without effort."""
     run = run_plant(make_plant(compass), ControlLoop(compass, 'curve_tracking'), compass.start, 2.5)
@@ -398,6 +399,7 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
     assert abs(command.effort[0]) > 0.5
 
 
+@pytest.mark.long
 def test_survives_the_steps_down_of_the_book(compass):
     """[DS09] 5.2.3: 0.11 m tuned, where the walker alone falls from half of that."""
     pytest.importorskip('numba')
@@ -439,6 +441,7 @@ def test_supply_bounds_what_goes_into_the_walker(compass):
     assert levels == pytest.approx(np.minimum(0.004 * np.arange(1, 201), 0.5))
 
 
+@pytest.mark.long
 def test_plant_and_tank_keep_the_same_books(compass):
     """Work on the robot must be one number, for the plant and for the tank, across a touchdown
     too."""

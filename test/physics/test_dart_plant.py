@@ -171,6 +171,7 @@ def test_a_push_is_an_impulse_on_the_base(dart, name):
     )
 
 
+@pytest.mark.long
 def test_a_biped_in_space_walks_alike(dart):
     """Soles, free base, supply voltages: walker3d would step otherwise than in plant mujoco."""
     pytest.importorskip('mujoco')

@@ -32,7 +32,9 @@ def walk(law, duration, overrides, floor=()):
     return run_plant(plant, ControlLoop(robot_file, law), robot_file.start, duration)
 
 
-@pytest.mark.parametrize('law, steps', [('hip_switching', 5), ('curve_tracking', 2)])
+@pytest.mark.parametrize(
+    'law, steps', [('hip_switching', 5), pytest.param('curve_tracking', 2, marks=pytest.mark.long)]
+)
 def test_walks_with_a_tenth_of_its_weight_of_noise_on_its_feet(law, steps):
     """Noise on the feet once felled Dribbel under both its laws within seconds."""
     run = walk(law, 4.0, FORCE)

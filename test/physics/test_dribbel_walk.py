@@ -38,6 +38,7 @@ def test_speed_rises_with_the_set_point():
     assert all(slow < fast for slow, fast in zip(speeds, speeds[1:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'speed',
     [

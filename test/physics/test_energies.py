@@ -80,6 +80,7 @@ def test_observer_is_the_law(tracked):
     assert energies['kinetic_energy_undesired'].max() > 0.01
 
 
+@pytest.mark.long
 def test_energies_are_those_of_physics(alone, tracked):
     """The parts must sum to Pinocchio's energy, potential energy counted from the stance foot."""
     for run in (alone, tracked):
@@ -96,6 +97,7 @@ def test_energies_are_those_of_physics(alone, tracked):
         assert total == pytest.approx(kinetic, abs=1e-9)
 
 
+@pytest.mark.long
 def test_foot_is_reported_as_the_plant_finds_it(tracked):
     """Telemetry would call for another foot, or another floor, than the walker needs."""
     force = tracked.foot_force[np.arange(len(tracked.time)), tracked.support]
@@ -114,6 +116,7 @@ def test_foot_is_reported_as_the_plant_finds_it(tracked):
     assert said['power'] == pytest.approx(done, abs=0.01)
 
 
+@pytest.mark.long
 def test_passive_walk_goes_astray_only_after_the_step(alone):
     """[DS09] 5.2.3: undesired energy is nil in nominal walking, then wild until the fall."""
     undesired, row = observe_energies(alone)['kinetic_energy_undesired'], disturbed_row(alone)
@@ -121,6 +124,7 @@ def test_passive_walk_goes_astray_only_after_the_step(alone):
     assert undesired[:row].max() < 1e-9 and undesired[row:].max() > 1.0
 
 
+@pytest.mark.long
 def test_tracked_walk_survives_and_converges(tracked):
     """[DS09] Fig. 5.10: the same step is survived, what went astray comes back."""
     undesired, row = tracked.telemetry['kinetic_energy_undesired'], disturbed_row(tracked)
@@ -128,6 +132,7 @@ def test_tracked_walk_survives_and_converges(tracked):
     assert undesired[-1] < 0.01 * undesired[row:].max()
 
 
+@pytest.mark.long
 def test_floor_lies_under_every_foothold(tracked):
     """A picture would show the walker above or below its floor."""
     places = footholds(tracked, foot_positions(Dynamics(tracked.robot), tracked.q))
@@ -139,6 +144,7 @@ def test_floor_lies_under_every_foothold(tracked):
     assert places[1, 0] < floor[5, 0] < places[2, 0]
 
 
+@pytest.mark.long
 def test_window_lies_around_the_disturbance(tracked):
     """Figures would miss what they are to show."""
     rows = rows_around(tracked, 1, 1)
@@ -151,6 +157,7 @@ def test_window_lies_around_the_disturbance(tracked):
     assert rows_around(fallen, 1, 1).stop == len(calm.time)
 
 
+@pytest.mark.long
 def test_report_shows_what_a_run_has(tracked, alone):
     """Figures 5.10 and 5.11 of the book would be missing, or drawn of a law that has no parts."""
     pytest.importorskip('matplotlib')

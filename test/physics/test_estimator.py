@@ -66,6 +66,7 @@ def test_dribbel_walks(walk):
     check(walk)
 
 
+@pytest.mark.long
 def test_humanoid_is_pushed(pushed):
     """A push that the estimator takes for noise or a slip would be answered too late."""
     check(pushed)

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ('speed', 'seed', 'duration'),
     [(0.8, 2, 3.7), pytest.param(0.5, 5, 3.9, marks=pytest.mark.long)],

@@ -229,6 +229,7 @@ def test_reference_must_not_be_frozen():
     assert there is None or eigenvalues(freeze, there)[0] > 1.01
 
 
+@pytest.mark.long
 def test_gait_cycle_of_both_controllers():
     """`gait cycle` would not tell the unstable cycle from the stabilised one."""
     found = find_robot_cycles(robot('push_off'), 'push_off', starts=8).cycles

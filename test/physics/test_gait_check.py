@@ -65,6 +65,7 @@ def test_wrong_torques_do_not_pass(rabbit):
     assert not check.follows and check.reason is not None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'converged, follows, name',
     [

@@ -82,6 +82,7 @@ def test_springs_never_slow_the_swing(compass):
     assert 0.0 <= result.parameters['robot.springs.hip.stiffness'] < 1e-3
 
 
+@pytest.mark.long
 def test_mass_stays_and_moves_as_the_xacro_says(compass):
     """Masses must keep their sum and mean what the robot file means by them."""
     task = {'speed': 0.7, 'starts': 1, 'min_mass': 0.2}
@@ -115,6 +116,7 @@ def test_free_speed_on_a_slope_is_the_passive_gait(compass):
     assert result.speed == pytest.approx(0.754, abs=0.002)
 
 
+@pytest.mark.long
 def test_joints_without_a_motor_get_no_torque():
     """Underactuation as a hard zero: an ankle torque left over means a robot that falls."""
     level = load_robot('compass', [('slope', 0.0)])
@@ -184,6 +186,7 @@ def test_dribbel_brackets_the_printed_cost(dribbel_on_a_slope):
     assert knee.min() < -0.2 and knee.max() < 1e-3
 
 
+@pytest.mark.long
 def test_dribbel_knee_strike_is_the_projection(dribbel_on_a_slope):
     """The jump at the knee strike must be (4.27) as corrected in the errata."""
     gait = search(dribbel_on_a_slope, values(dribbel_on_a_slope, clearance=0.0, starts=1)).gait

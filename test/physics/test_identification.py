@@ -151,6 +151,7 @@ def test_verb_reads_what_simulate_writes(capsys, dribbel, folder):
     assert 'hip.coulomb' in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'arguments, words',
     [

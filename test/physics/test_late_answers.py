@@ -136,6 +136,7 @@ def test_lost_sets_of_sensors_end_no_walk():
     assert fault is None
 
 
+@pytest.mark.long
 def test_a_silence_as_a_foot_lands_is_no_fall():
     """The step would be planned for 60 ms too late; the leg in the air pushed the robot over."""
     walks = [('controller', 'natural_walking'), ('natural_walking.speed', 0.6)]
@@ -143,7 +144,9 @@ def test_a_silence_as_a_foot_lands_is_no_fall():
     assert fault is None
 
 
-@pytest.mark.parametrize('law', ['natural_walking', 'stepping'])
+@pytest.mark.parametrize(
+    'law', [pytest.param('natural_walking', marks=pytest.mark.long), 'stepping']
+)
 def test_a_silence_counts_as_time_of_the_step(law):
     """After it the foot in the air would come down as much later as nobody answered."""
     robot_file = load_robot('walker3d', [('controller', law), (f'{law}.speed', 0.3)])
@@ -197,7 +200,11 @@ def test_late_answers_are_borne_and_said():
 
 @pytest.mark.parametrize(
     'robot, law',
-    [('walker3d', 'natural_walking'), ('walker3d', 'stepping'), ('humanoid', 'static_torque')],
+    [
+        pytest.param('walker3d', 'natural_walking', marks=pytest.mark.long),
+        ('walker3d', 'stepping'),
+        ('humanoid', 'static_torque'),
+    ],
 )
 def test_parameters_may_change_while_it_walks(robot, law):
     """The tick that takes them over has no time of its own: what divides by it would stop it."""

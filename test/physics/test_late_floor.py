@@ -67,6 +67,7 @@ def test_reach_opens_the_hip_as_the_walker_tips():
         assert (after - before) / 2e-5 == pytest.approx(place(reaching.curve, s)[1], abs=1e-4)
 
 
+@pytest.mark.long
 def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     """If it failed, the page's headline would be gone: deep steps by a foot, no effort without."""
     pytest.importorskip('casadi')
@@ -99,6 +100,7 @@ def test_deep_step_through_the_whole_chain(monkeypatch):
     assert result['chain'] and result.samples == [[0.2, True, None]]
 
 
+@pytest.mark.long
 def test_a_push_leaves_the_foot_less_than_a_fifth_of_the_weight():
     """What the law keeps on the foot would be no contact to the estimator, and end in a fault."""
     late = load_robot('compass', [*FOOT, ('sensors.command_delay', 0.004)])

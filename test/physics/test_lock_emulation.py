@@ -93,7 +93,14 @@ class Bench:
 
 
 @pytest.mark.parametrize(
-    ('delay', 'held'), [(0, True), (3, True), (14, True), (0, False), (3, False)]
+    ('delay', 'held'),
+    [
+        (0, True),
+        pytest.param(3, True, marks=pytest.mark.long),
+        pytest.param(14, True, marks=pytest.mark.long),
+        (0, False),
+        (3, False),
+    ],
 )
 def test_dribbel_walks_on_played_locks(delay, held):
     """If it failed, Dribbel's knees would buckle or rattle in simulators without locks.

@@ -81,6 +81,7 @@ def test_snakeboard_against_constraint_forces():
         assert dp == pytest.approx(effort + A @ forces, abs=1e-7)
 
 
+@pytest.mark.long
 def test_snakeboard_moves_by_its_torso_alone(capsys):
     """The example would slip, or gain energy that its torques do not give."""
     figures = run_example()

@@ -127,6 +127,7 @@ def test_integral_removes_the_mean_energy_error(slope):
     assert abs(left['integral']) < 0.03 * abs(left['proportional'])
 
 
+@pytest.mark.long
 def test_uphill():
     """[DS09] 5.2.2: uphill the proportional gain shipped stops, the integral walks on; so does a
     larger proportional gain, at a lasting error."""
@@ -137,6 +138,7 @@ def test_uphill():
     assert stiff.walked and mean_error(stiff) > 0.8
 
 
+@pytest.mark.long
 def test_slope_the_law_does_not_know():
     """Where the floor is level and the law still counts on 3 degrees, the integral must keep the
     walker going that falls without."""

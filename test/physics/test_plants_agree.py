@@ -104,7 +104,7 @@ def test_a_foot_that_friction_holds_stays(effort):
     assert push_off_stance('rigid', effort, 0.1)[1].max() == 0.0
 
 
-@pytest.mark.parametrize('name', ['compass', 'dribbel'])
+@pytest.mark.parametrize('name', ['compass', pytest.param('dribbel', marks=pytest.mark.long)])
 def test_control_loop_and_array_law_are_one(name):
     """If it failed, robustness and cycles would judge another control law than simulate runs."""
     robot_file = load_robot(name)

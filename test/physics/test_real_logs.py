@@ -199,6 +199,7 @@ def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     assert found['held_out']['nees'] > 0.0 and set(found['parameters']) >= {'gyro_sigma'}
 
 
+@pytest.mark.long
 def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
     """What holds in simulation alone would be promised to real robots."""
     folder = DATA / 'icub_genova04'
@@ -249,6 +250,7 @@ def test_torques_of_a_real_humanoid_tell_what_its_feet_bear(capsys):
     assert shares['base alone'].min() > 0.2  # it is the torques that tell
 
 
+@pytest.mark.long
 def test_a_real_compass_lands_as_the_impact_law_says(capsys):
     """The law that every walk here stands on would not be that of a real walker."""
     import real_compass

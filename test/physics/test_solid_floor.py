@@ -35,6 +35,7 @@ def path(walker, until, step, dt=5e-4):
     return np.array(rows).T
 
 
+@pytest.mark.long
 def test_a_foot_ahead_inside_the_floor_has_tripped():
     """A foot could travel under the floor and land from below, and the walk would count."""
     walker = Walker(load_robot('compass'), 'none', DOWN, compiled=False)

@@ -46,6 +46,7 @@ def test_a_gait_to_pinocchio(found):
     assert member.judgement.cost_of_transport_electrical < 0.08
 
 
+@pytest.mark.long
 def test_within_what_was_asked(found):
     """A gait at the edge of its sole, of friction or of the floor leaves a law no room."""
     judgement, values = found.members[0].judgement, found.values
@@ -124,6 +125,7 @@ def test_a_trunk_that_leans_to_one_side_is_unequal():
     assert asymmetry(replace(robot, urdf=aside)) > 1e-3
 
 
+@pytest.mark.long
 def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
     """A script reads the costs in the output, a law the gait in the file."""
     family = GaitFamily.read(save_gaits(found, tmp_path), load_robot('walker3d'))
@@ -139,6 +141,7 @@ def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
         assert len(captured.err.splitlines()) == lines
 
 
+@pytest.mark.long
 def test_a_family_without_a_slope_is_kept(found, tmp_path, monkeypatch):
     """Slopes would take minutes after the first that has no gait, or lose those on level floor."""
     (member,) = found.members
@@ -160,6 +163,7 @@ def test_a_family_without_a_slope_is_kept(found, tmp_path, monkeypatch):
     assert GaitFamily.read(save_gaits(late, tmp_path), robot_file).slopes == (0.0,)
 
 
+@pytest.mark.long
 def test_heat_that_is_assumed_is_said(found):
     """A cost without heat would be taken for the one that was minimised."""
     assert found.assumed is None

@@ -12,10 +12,12 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     [
         ('dribbel', 'acc in g', 'in g'),
         ('dribbel', 'acc x inverted', 'the accelerometer'),
-        ('humanoid', 'acc in g', 'in g'),
+        pytest.param('humanoid', 'acc in g', 'in g', marks=pytest.mark.long),
         ('humanoid', 'first foot inverted', 'left_sole'),
         ('dribbel', 'feet frozen', 'repeats itself'),
-        ('humanoid', 'gyro y dead', 'y of the gyroscope repeats itself'),
+        pytest.param(
+            'humanoid', 'gyro y dead', 'y of the gyroscope repeats itself', marks=pytest.mark.long
+        ),
         pytest.param('walker3d', 'acc x offset', 'the accelerometer', marks=pytest.mark.long),
         pytest.param('walker3d', 'orientation late', 'late', marks=pytest.mark.long),
         pytest.param('walker3d', 'gyro y dead', 'gyroscope', marks=pytest.mark.long),

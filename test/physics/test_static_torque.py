@@ -180,14 +180,17 @@ def test_corner_forces_span_the_wrench_limits():
 
 @pytest.mark.parametrize(
     'solver, count',
-    [(name, 1000 if name == solvers.available()[0] else 40) for name in solvers.available()],
+    [
+        *((name, 40) for name in solvers.available()),
+        *(pytest.param(name, 1000, marks=pytest.mark.long) for name in solvers.available()[:1]),
+    ],
 )
 def test_verdicts_equal_a_linear_program(solver, count):
     """A posture would be called possible that no forces can hold, or impossible that some can.
 
-    1000 postures (fewer for the second choices of solver): random ones, and the same with motors
-    0.1 % stronger and weaker than the least that a linear program on corner forces finds
-    sufficient.
+    1000 postures, 40 where time is short and for the second choices of solver: random ones, and
+    the same with motors 0.1 % stronger and weaker than the least that a linear program on corner
+    forces finds sufficient.
     """
     rng = np.random.default_rng(4)
     dynamics, contacts, posture = humanoid(friction=0.5)
@@ -209,6 +212,7 @@ def test_verdicts_equal_a_linear_program(solver, count):
     assert 0.2 < np.mean(verdicts) < 0.8
 
 
+@pytest.mark.long
 def test_friction_boundary():
     """The verdict would be wrong close to the least friction that holds a leaning robot."""
     rng = np.random.default_rng(5)

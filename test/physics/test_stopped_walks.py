@@ -25,7 +25,7 @@ def early(monkeypatch):
 
 
 @pytest.mark.usefixtures('early')
-@pytest.mark.parametrize('category', [1, 2])
+@pytest.mark.parametrize('category', [pytest.param(1, marks=pytest.mark.long), 2])
 def test_an_emergency_stop_ends_on_two_feet(category):
     """If it failed, the button would fell a robot that could have stood."""
     robot_file = load_robot('walker3d', emergency_stop_category=category)
@@ -35,7 +35,7 @@ def test_an_emergency_stop_ends_on_two_feet(category):
 
 
 @pytest.mark.usefixtures('early')
-@pytest.mark.parametrize('cause', ['internal', 'command'])
+@pytest.mark.parametrize('cause', ['internal', pytest.param('command', marks=pytest.mark.long)])
 def test_a_standby_law_catches_a_law_that_failed(cause):
     """If it failed, an error in a law would be a fall although another law stands by."""
     result = try_stops(load_robot('walker3d'), [cause], starts=1, speed=1.0)
@@ -56,6 +56,7 @@ def test_a_walker_ends_as_the_table_of_faults_says():
     assert not wrong and len(result['trials']) == len(causes)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures('early')
 @pytest.mark.parametrize('starts', [1, pytest.param(5, marks=pytest.mark.long)])
 def test_a_walker_comes_to_rest_soon(starts):
@@ -66,6 +67,7 @@ def test_a_walker_comes_to_rest_soon(starts):
     assert row['soon'] == row['stood'] == starts and row['worst_way'] < 0.3
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures('early')
 def test_a_fall_is_foretold():
     """If it failed, nobody would be warned of a fall that no step can stop."""
@@ -84,6 +86,7 @@ def test_a_planar_walker_stands_on_both_feet():
     assert 0.1 < trial['way'] < 1.0 and trial['time'] < 3.0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures('early')
 def test_a_push_before_the_stop_moves_the_robot():
     """If it failed, stops after a push would be stops of a robot that nobody pushed."""
@@ -112,6 +115,7 @@ def test_a_walk_can_be_stopped_and_a_fall_cannot():
     assert steps == -1 and margin < 0.0
 
 
+@pytest.mark.long
 def test_a_walker_with_warm_motors_stands_before_they_are_hot():
     """If it failed, a motor near its limit would end the walk by a fault, or by a fall."""
     thermal = {'winding_capacity': 0.5, 'winding_resistance': 20.0, 'limit': 75.0}
@@ -132,6 +136,7 @@ def test_a_walker_with_warm_motors_stands_before_they_are_hot():
     assert speed < 0.05 and walk.loop.state.contact.all()
 
 
+@pytest.mark.long
 def test_a_walker_is_lowered_on_feet_side_by_side():
     """If it failed, the foot behind would reach its joints' stops first, and the robot topple."""
     given = [('safety.emergency_stop_category', 1), ('stepping.crouch_lean', 0.8)]

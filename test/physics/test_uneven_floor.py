@@ -53,7 +53,10 @@ def walks():
     return walk
 
 
-@pytest.mark.parametrize('name', PLANTS)
+@pytest.mark.parametrize(
+    'name',
+    [pytest.param(name, marks=pytest.mark.long) if name == 'dart' else name for name in PLANTS],
+)
 def test_feet_stand_where_the_floor_is(walks, name):
     """A plant would ignore the heights, shift them or turn them upside down."""
     run = walks(name)

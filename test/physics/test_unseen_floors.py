@@ -53,7 +53,11 @@ def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, see
 
 
 @pytest.mark.parametrize(
-    'seeds, duration', [([1], 5.0), pytest.param(range(1, 21), 10.0, marks=pytest.mark.slow)]
+    'seeds, duration',
+    [
+        pytest.param([1], 5.0, marks=pytest.mark.long),
+        pytest.param(range(1, 21), 10.0, marks=pytest.mark.slow),
+    ],
 )
 def test_tiles_are_walked_over(seeds, duration):
     """If it failed, a floor of loose slabs would fell the robot, or an edge that a toe rubs on."""
@@ -73,6 +77,7 @@ def test_tiles_are_walked_over(seeds, duration):
         assert run.q[-1, 0] > 0.3 * duration  # it starts from standing
 
 
+@pytest.mark.long
 def test_a_slippery_floor_is_walked_on_untold():
     """With a friction of 0.2 in place of the 0.5 that is relied on it fell after 0.84 s."""
     settings = [('controller', 'natural_walking'), ('natural_walking.slippery', 0.18)]

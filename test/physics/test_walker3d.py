@@ -42,6 +42,7 @@ class Walk:
         return math.atan2(rotation[1, 0], rotation[0, 0])
 
 
+@pytest.mark.long
 def test_it_stands_walks_turns_and_stands_again():
     """The one thing it is for: at the commanded speed, and still once nothing is asked."""
     walk = Walk('walker3d')
@@ -129,6 +130,7 @@ def test_it_walks_on_points():
     assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'disturbance', [pytest.param('step_down=0.1@7', marks=pytest.mark.long), 'step_up=0.03@7']
 )
@@ -185,6 +187,7 @@ def test_points_keep_their_heading_on_the_average_of_a_stride():
     assert np.abs(heading_error(run)[run.time > 8.0 / 3.0]).max() < math.radians(9.0)
 
 
+@pytest.mark.long
 def test_the_walker_that_can_be_built_stays_on_its_gait():
     """Heavy legs, gears and friction would throw it off its gait, or cost far more."""
     robot_file = load_robot('walker3d_built', [('natural_walking.speed', 0.6)])

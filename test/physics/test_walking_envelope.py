@@ -13,7 +13,13 @@ BLIND = ('stairs_blind', 2)  # ran down the stairs ever faster, while each step 
 EDGE = ('tiles', 1)  # took a sole on an edge for a slope of 16 degrees
 
 
-@pytest.mark.parametrize('name', ['payload', 'weak_motor', 'silence'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'payload',
+        *(pytest.param(name, marks=pytest.mark.long) for name in ('weak_motor', 'silence')),
+    ],
+)
 def test_it_bears_what_it_was_not_told(name):
     """If it failed, a load, a weak motor or a gap in the sensors would fell the robot at once."""
     outcome = walk(CONDITIONS[name], 1, duration=2.5)

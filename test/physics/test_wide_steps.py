@@ -19,6 +19,7 @@ def law():
     return wide_steps.WideSteps(speed=0.1, sole_length=0.1, sole_width=0.05)
 
 
+@pytest.mark.long
 def test_a_law_from_outside_walks(law):
     """Whoever has another way to walk would have to change the engine for it."""
     run = simulate(load_robot('walker3d'), law, duration=5.0)

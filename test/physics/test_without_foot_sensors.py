@@ -8,7 +8,9 @@ from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 
-@pytest.mark.parametrize('controller', ['stepping', 'natural_walking'])
+@pytest.mark.parametrize(
+    'controller', ['stepping', pytest.param('natural_walking', marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     'delay, duration, least',
     [

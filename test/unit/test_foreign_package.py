@@ -86,6 +86,7 @@ def write_distribution(folder, name, entry, **modules):
         (folder / f'{module}.py').write_text(text)
 
 
+@pytest.mark.long
 def test_it_walks_from_the_command_line(environment, tmp_path):
     """An installed package would not be found by the program, or only from its own folder."""
     command = [

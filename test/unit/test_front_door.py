@@ -117,6 +117,7 @@ def test_types_reach_a_user(tmp_path):
         assert words in said, said
 
 
+@pytest.mark.long
 def test_a_run_gives_its_report_figures_and_table(tmp_path, monkeypatch):
     """If it failed, a user would have to find the modules that make these."""
     for module in ('matplotlib', 'PIL'):

@@ -2,6 +2,7 @@
 """Imports point one way: from the upper rooms to the lower ones."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,8 +69,14 @@ ROS = {
 }
 
 
+@cache
 def imported_modules(path):
     """Return the dotted names a file imports, anywhere in it."""
+    return [*find_imports(path)]
+
+
+def find_imports(path):
+    """Yield the dotted names a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -25,6 +25,7 @@ def run_without_ros(*arguments):
     return run(sys.executable, '-c', NO_ROS, *arguments, timeout=120.0)
 
 
+@pytest.mark.long
 def test_simulate_without_ros():
     """People at a desk have no ROS: the same walk must come out."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

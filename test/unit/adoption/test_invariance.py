@@ -24,7 +24,7 @@ NEAR = 1e-6  # rad, m: how far the walks may lie apart; they do by 1e-12
     scope='module',
     params=[
         'walker3d',
-        'humanoid',
+        pytest.param('humanoid', marks=pytest.mark.long),
         pytest.param('walker3d_points', marks=pytest.mark.long),
         pytest.param('walker3d_built', marks=pytest.mark.long),
     ],

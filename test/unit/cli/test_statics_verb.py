@@ -234,6 +234,7 @@ def test_heat_as_objective_spares_badly_cooled_motors(capsys):
     assert abs(cool['joint_torques'][knee]) < abs(usual['joint_torques'][knee]) - 1e-3
 
 
+@pytest.mark.long
 def test_endurance_of_a_walk_and_of_its_record(capsys, tmp_path):
     """The verb would lack a key of its contract, or a recorded run be as warm as another walk."""
     assert main(['endurance', 'dribbel', '--json', '--ambient', '30', '--begin', '40']) == 0
@@ -261,6 +262,7 @@ def test_endurance_refuses_kelvin(capsys):
     assert 'Celsius' in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_endurance_finds_the_coolest_posture(capsys, tmp_path):
     """A robot would be said to stand for minutes that can stand for good with straighter knees."""
     bent = tmp_path / 'bent.yaml'

@@ -72,6 +72,7 @@ def test_a_law_that_is_made_stands_still():
     assert not body.momentum.any() and not body.velocity.any()
 
 
+@pytest.mark.long
 def test_efforts_jump_at_a_touchdown_as_the_gait_has_it(walk):
     """A leg that has just landed would give way until its efforts are those of a stance leg.
 
@@ -88,6 +89,7 @@ def test_efforts_jump_at_a_touchdown_as_the_gait_has_it(walk):
         assert np.abs(change - table.jump(foot)).max() < 5.5 < np.abs(change).max()
 
 
+@pytest.mark.long
 def test_it_walks_on_the_gait_at_its_price(walk):
     """The law would squat, fall, or fight its own gait: at a price far above the gait's."""
     assert walk.fault is None
@@ -100,6 +102,7 @@ def test_it_walks_on_the_gait_at_its_price(walk):
     assert energy / (10.0 * 9.81 * way) < 0.08
 
 
+@pytest.mark.long
 def test_the_robot_stays_within_millimetres_of_the_gait(walk):
     """Place and time of steps would not be the gait's own on the gait."""
     part = walk.telemetry['part']
@@ -108,6 +111,7 @@ def test_the_robot_stays_within_millimetres_of_the_gait(walk):
     assert off[late].max() < 0.01
 
 
+@pytest.mark.long
 def test_energies_are_booked_to_the_last_digit(walk):
     """Energy would come from nowhere, a tank would run dry on the gait, or efforts jump."""
     told = walk.telemetry
@@ -190,6 +194,7 @@ def sole(pitch):
     return SimpleNamespace(velocity=np.zeros(6), rotation=pin.utils.rotate('y', -pitch))
 
 
+@pytest.mark.long
 def test_on_a_rough_floor_it_is_right_to_land_at_any_time(monkeypatch):
     """A foot that was met 40 ms early stood 2 cm too far out, by the arc of the gait's own way."""
     off, move = [], GaitTracking._move_foot
@@ -224,6 +229,7 @@ def test_a_strip_of_5_cm_is_walked_over():
     assert on_gait > 0.6
 
 
+@pytest.mark.long
 def test_a_touchdown_is_foreseen_over_a_known_delay():
     """The law would hear of each 10 ms late, and look for the floor until then."""
     delay = [('sensors.command_delay', 0.01), ('natural_walking.delay', 0.01)]
@@ -235,6 +241,7 @@ def test_a_touchdown_is_foreseen_over_a_known_delay():
     assert run.fault is None and np.sum(told['step_remaining'][last] > -0.002) >= 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'speed, sideways, most',
     [(-0.3, 0.0, 0.15), pytest.param(0.0, 0.1, 0.4, marks=pytest.mark.long)],
@@ -289,6 +296,7 @@ def test_knees_may_turn_about_opposite_axes(tmp_path, monkeypatch):
     assert np.abs(run.base.position[-350:, 2] - 0.78).max() < 0.03
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('sinks', [True, False])
 def test_what_a_walk_was_told_wrong_is_borne(sinks):
     """A floor that sinks by 1 cm under a foot, or joints that rub, would make it fall."""

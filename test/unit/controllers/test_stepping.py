@@ -543,7 +543,11 @@ def test_the_compiled_law_is_the_plain_one(law):
     'law, functions',
     [
         ('stepping', (plan_step, find_stop, pressure_place, fill_program)),
-        ('natural_walking', (find_stop, between, row_at, move_foot, turn_joints)),
+        pytest.param(
+            'natural_walking',
+            (find_stop, between, row_at, move_foot, turn_joints),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_nothing_is_compiled_while_it_walks(law, functions):

@@ -97,6 +97,7 @@ class OnTheSpot(WalkingLaw):
         engine.act(standing, [*tasks, *posture_tasks(engine, values.height)], dt, command)
 
 
+@pytest.mark.long
 def test_a_third_law_is_written_from_outside():
     """Stops, caught policies and footsteps could not be written without private members."""
     run = simulate(

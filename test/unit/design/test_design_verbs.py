@@ -247,6 +247,7 @@ def results(page):
     return json.loads(unescape(re.search('<pre id="results"[^>]*>(.*?)</pre>', page).group(1)))
 
 
+@pytest.mark.long
 def test_sliders_move_the_numbers(capsys, tmp_path):
     """Moving a slider would change nothing, or another gear; 'as given' would not come back."""
     assert main(['design', 'transmission', *STUDY, '--out', str(tmp_path)]) == 0
@@ -271,7 +272,7 @@ def test_sliders_move_the_numbers(capsys, tmp_path):
     'options, changed',
     [
         (['--rotors', 'coupled'], ('0.62,0.9', '0.2,0.04')),
-        (
+        pytest.param(
             [
                 '--topology',
                 'parallel',
@@ -283,6 +284,7 @@ def test_sliders_move_the_numbers(capsys, tmp_path):
                 '0.5',
             ],
             None,
+            marks=pytest.mark.long,
         ),
     ],
 )

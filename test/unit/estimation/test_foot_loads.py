@@ -150,7 +150,7 @@ def _tell_efforts(tree):
     tree['robot'] |= {'foot_forces': 'motors', 'signals': {'torque': {'kind': 'effort'}}}
 
 
-@pytest.mark.parametrize('measured', [False, True])
+@pytest.mark.parametrize('measured', [False, pytest.param(True, marks=pytest.mark.long)])
 def test_loads_of_a_walk_are_those_of_the_plant(edited_robot_file, measured):
     """If it failed, rotors, gravity or the motion of the base would be missing in the observer."""
     if measured:
@@ -237,6 +237,7 @@ def test_the_benchmark_tells_how_late_a_touchdown_is(told, late):
     assert foot_contact.delays(true, known, 0.002) == pytest.approx([late])
 
 
+@pytest.mark.long
 def test_dry_friction_is_learned_from_legs_in_the_air():
     """If it failed, drives that rub more than is known would make a touchdown too faint to see."""
     known = wc.load_robot('walker3d', [MOTORS])

@@ -156,7 +156,9 @@ def walking(tick):
 
 
 @pytest.mark.parametrize('tachometers', [True, False])
-@pytest.mark.parametrize('free', [FREE, IN_PLANE], ids=['free', 'planar'])
+@pytest.mark.parametrize(
+    'free', [pytest.param(FREE, marks=pytest.mark.long), IN_PLANE], ids=['free', 'planar']
+)
 def test_errors_are_as_large_as_the_covariance_says(compiled, free, tachometers):
     """A covariance that promises too much or too little misleads whoever weighs by it."""
     noise = NOISE._replace(tachometers=tachometers)

@@ -75,6 +75,7 @@ def test_model_moves_as_the_plant_does(dribbel):
     assert smooth > 70
 
 
+@pytest.mark.long
 def test_estimates_follow_the_truth_through_impacts(dribbel):
     """Rates that lag behind touchdowns and knee strikes cost curve tracking its walk."""
     plant, loop = make_plant(dribbel, 'rigid'), ControlLoop(dribbel, 'hip_switching')

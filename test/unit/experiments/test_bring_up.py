@@ -378,7 +378,11 @@ def walks(monkeypatch):
 
 @pytest.mark.parametrize(
     'natural, law, level',
-    [(0.42, 'natural_walking', 0.4), (0.26, 'stepping', 0.3), (None, 'stepping', 0.3)],
+    [
+        (0.42, 'natural_walking', 0.4),
+        pytest.param(0.26, 'stepping', 0.3, marks=pytest.mark.long),
+        (None, 'stepping', 0.3),
+    ],
 )
 def test_the_faster_law_is_kept(tmp_path, walks, natural, law, level):
     """A robot would squat at a third of the speed at which it walks on a gait of its own."""

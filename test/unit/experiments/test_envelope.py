@@ -105,6 +105,7 @@ def test_every_failure_can_be_repeated_alone(walker, envelope):
     assert str(run.fault) == worst['reason']
 
 
+@pytest.mark.long
 def test_a_tiny_envelope(envelope):
     """Sizes, cells or the undisturbed walk would be reported wrong."""
     assert envelope.first_failure == 2.8 and envelope.largest_survived == 0.0

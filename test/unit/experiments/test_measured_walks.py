@@ -279,6 +279,7 @@ def test_verb_tells_indicators_by_phase(walk, capsys):
     assert 'of a step, fl_single' in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_run_of_ours_is_measured_alike(tmp_path, capsys):
     """Robot and simulation could not be compared by the same names."""
     walked = simulate(load_robot('walker3d', [('stepping.speed', 0.4)]), duration=4.0)
@@ -307,6 +308,7 @@ def test_set_without_published_figures_is_refused(walk):
         reproduce_walks(walk.parents[1])
 
 
+@pytest.mark.long
 @needs_reemc
 def test_published_indicators_are_reproduced(monkeypatch):
     """Model, mechanics or phases of a real humanoid would differ from those of others."""

@@ -163,6 +163,7 @@ def round_all(value):
     return round(value, 9) + 0.0 if isinstance(value, float) else value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('divide', ['Div', 'Mul'])
 def test_half_the_command_shows_in_what_the_network_divides_by(robot_file, divide):
     """Half the command cannot be told from a policy that walks slowly by nature."""
@@ -194,6 +195,7 @@ def test_a_policy_that_stands_only_is_told_so(robot_file):
     assert any(words.startswith('walking ahead') for words in trial.wrong)
 
 
+@pytest.mark.long
 def test_check_says_it_and_writes_what_it_read(robot_file, tmp_path, monkeypatch, capsys):
     """A contradiction would not reach who asks, or the description could not be kept."""
     found = Trial(('standing, it is over',), *np.full((2, 3), np.nan), (0.5, 0.4))

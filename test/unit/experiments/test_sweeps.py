@@ -163,6 +163,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.long
 def test_killed_and_resumed(whole, tmp_path):
     """If it failed, a kill would lose rows that were done, repeat them, or change the table."""
     killed = run(

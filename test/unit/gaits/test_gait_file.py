@@ -204,6 +204,7 @@ def test_command_line_says_what_failed(tmp_path, capsys):
     assert (tmp_path / 'compass_not_converged.yaml').exists()
 
 
+@pytest.mark.long
 def test_a_family_is_one_file_and_has_what_lies_between(tmp_path):
     """If it failed, speeds between those searched could not be walked, or holes would be."""
     robot_file = load_robot('compass')

@@ -35,7 +35,9 @@ def test_a_drive_at_the_rate_of_the_law_makes_the_efforts_of_the_law():
     assert np.array_equal(plain.q, driven.q) and np.array_equal(plain.work, driven.work)
 
 
-@pytest.mark.parametrize('plant, duration', [('mujoco', 4.0), ('rigid', 1.0)])
+@pytest.mark.parametrize(
+    'plant, duration', [('mujoco', 4.0), pytest.param('rigid', 1.0, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize('kind', [IMPEDANCE, SERVO], ids=['impedance', 'position'])
 def test_a_law_of_efforts_walks_through_faster_drives(plant, duration, kind):
     """If it failed, robots whose drives take no efforts alone could not walk by such a law."""
@@ -47,7 +49,7 @@ def test_a_law_of_efforts_walks_through_faster_drives(plant, duration, kind):
     assert far[1] == pytest.approx(far[0], rel=0.1)
 
 
-@pytest.mark.parametrize('speed', [0.0, 0.3])
+@pytest.mark.parametrize('speed', [0.0, pytest.param(0.3, marks=pytest.mark.long)])
 def test_a_biped_stands_and_walks_on_position_servos(speed):
     """Robots of hobby servos, whose joints rub by a tenth of their torque, could not walk."""
     sets = [('stepping.speed', speed)]
@@ -186,6 +188,7 @@ def test_the_page_names_each_kind_of_drive_with_a_robot_that_has_it():
     assert rows.keys() == KINDS.keys() and all(rows.values())
 
 
+@pytest.mark.long
 def test_a_drive_is_a_row():
     """A new kind of drive would have to be taught to every file that asks for one by name."""
     package = Path(walking_control.__file__).parent

@@ -121,6 +121,7 @@ def test_a_clock_that_goes_back_keeps_the_order(tmp_path):
         recorder.close()
 
 
+@pytest.mark.long
 def test_a_torn_file_is_read_up_to_its_last_whole_chunk(tmp_path, capsys):
     """If it failed, a power cut in the middle of a write would lose the whole walk."""
     robot_file = load_robot('dribbel')

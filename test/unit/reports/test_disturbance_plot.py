@@ -17,6 +17,7 @@ pytest.importorskip('matplotlib')
 DISTURBANCES = ['step_down=0.03@2', 'step_up=0.02@4', 'push=0.1@5', 'push=-0.05@5']
 
 
+@pytest.mark.long
 def test_texts_of_disturbances_can_be_read():
     """Texts would lie on each other, or be cut off below: the steepest walk has most below it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

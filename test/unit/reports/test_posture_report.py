@@ -31,6 +31,7 @@ def report(tmp_path_factory):
     return run, summary, {Path(file).name: Path(file) for file in files}
 
 
+@pytest.mark.long
 def test_all_files_are_written(report):
     """A figure of the report would be missing."""
     _, _, files = report
@@ -45,6 +46,7 @@ def test_all_files_are_written(report):
     assert all(path.stat().st_size > 0 for path in files.values())
 
 
+@pytest.mark.long
 def test_page_tells_what_happened(report):
     """The page would say that the robot did not take a step, or hide the drift."""
     _, _, files = report
@@ -56,6 +58,7 @@ def test_page_tells_what_happened(report):
     assert 'None' not in text and 'nan' not in text
 
 
+@pytest.mark.long
 def test_table_names_base_and_joints_in_space(report):
     """A column of the table would stand under the name of another coordinate."""
     run, _, files = report
@@ -111,7 +114,7 @@ def test_animation_moves_and_is_small(tmp_path):
     assert len(pictures) >= 3
 
 
-@pytest.mark.parametrize('rows', [1, 2])
+@pytest.mark.parametrize('rows', [1, pytest.param(2, marks=pytest.mark.long)])
 def test_shortest_runs_can_be_reported(tmp_path, rows):
     """A fault in the first ticks would end in a crash instead of a report."""
     run = synthetic_posture_run()

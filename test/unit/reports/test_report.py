@@ -76,6 +76,7 @@ def test_page_opens_with_the_numbers(report):
     assert text.index('<table>') < text.index('image/png')
 
 
+@pytest.mark.long
 def test_fall_and_its_reason_stand_on_the_page_escaped(tmp_path):
     """A fall would go unmentioned, or its reason break the page."""
     run = synthetic_run(steps=2)
@@ -136,6 +137,7 @@ def test_animation_runs_in_real_time_and_is_small(tmp_path):
     assert len(pictures) > 100
 
 
+@pytest.mark.long
 def test_animation_follows_the_robot(tmp_path):
     """The robot would walk out of the picture."""
     run = synthetic_run(steps=14)
@@ -191,7 +193,9 @@ def test_stick_figure_has_room_for_its_words(steps):
         assert axis.xaxis.label.get_window_extent().y0 >= 0.0
 
 
-@pytest.mark.parametrize('rows', [1, 2, STEP_TICKS // 2])
+@pytest.mark.parametrize(
+    'rows', [1, *(pytest.param(rows, marks=pytest.mark.long) for rows in (2, STEP_TICKS // 2))]
+)
 def test_shortest_runs_can_be_reported(tmp_path, rows):
     """A fault in the first ticks would end in a crash instead of a report."""
     run = synthetic_run(steps=1)

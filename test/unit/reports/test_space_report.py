@@ -22,6 +22,7 @@ ROUTE = Route(
 )
 
 
+@pytest.mark.long
 def test_report_shows_route_and_walk(tmp_path):
     """Whoever watches a demo wants to see where it went, and whether it did what was asked."""
     run = synthetic_space_walk(ROUTE, rows=401)

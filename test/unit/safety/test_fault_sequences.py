@@ -68,6 +68,7 @@ def standing():
     return try_sequences(robot_file, 100, stands=True)
 
 
+@pytest.mark.long
 def test_sequences_of_a_law_that_stands_keep_every_promise(standing):
     """If it failed, a stop would be led by nobody, outlast its bound or end a stronger reaction."""
     assert standing.violations == []

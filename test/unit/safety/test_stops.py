@@ -117,6 +117,7 @@ def test_standing_is_more_than_little_speed(broken):
     assert robot.latch.state is State.STOPPING
 
 
+@pytest.mark.long
 def test_without_a_law_that_stands_every_fault_reacts_at_once():
     """If it failed, a robot whose law cannot stand would be led on by it after a fault."""
     for code, kind in KINDS.items():
