@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a walk with a free base was worth, and how it kept to its route; see also `metrics`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any, NamedTuple
@@ -44,15 +44,14 @@ class Push(NamedTuple):
     way: np.ndarray
 
 
-def pushes(run: Run) -> list[Push]:
-    """Return the pushes of a run, of its route or any other."""
-    found, looks = [], yaw(run)
+def pushes(run: Run) -> Iterator[Push]:
+    """Yield the pushes of a run, of its route or any other."""
+    looks = yaw(run)
     for kind, size, step, how in run.disturbances:
         row = quantities.row_of(run, step, how) if 'push' in kind else None
         if row is not None:
             angle = looks[row] + how.direction + (0.5 * math.pi if kind == 'side_push' else 0.0)
-            found.append(Push(row, size, np.array([math.cos(angle), math.sin(angle)])))
-    return found
+            yield Push(row, size, np.array([math.cos(angle), math.sin(angle)]))
 
 
 def heading(run: Run) -> np.ndarray:

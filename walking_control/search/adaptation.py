@@ -6,7 +6,7 @@ springs and dampers that is one entry; for a mass it is read off the URDF, expan
 values, and checked to be a straight line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,7 +90,7 @@ def find_adaptation(
     )
 
 
-def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
+def _springs(robot: Robot, theta: np.ndarray, kind: str) -> Iterator[Entry]:
     require(
         robot.springs,
         f'--optimise {kind}',
@@ -99,7 +99,6 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
     )
     place = 0 if kind == 'spring' else 1
     field, guess, most = (('stiffness', 1.0, STIFFEST), ('damping', 0.05, MOST_DAMPING))[place]
-    entries: list[Entry] = []
     # a spring and that of the other leg are one
     groups = dict.fromkeys(
         tuple(sorted({joint, robot.mirror[joint][0]} & set(robot.springs)))
@@ -111,11 +110,10 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
         column[places] = 1.0
         base = theta[places[0]]
         names = tuple(f'robot.springs.{member}.{field}' for member in group)
-        entries.append((names, base, max(base, guess), 0.0, most, column))
-    return entries
+        yield names, base, max(base, guess), 0.0, most, column
 
 
-def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) -> list[Entry]:
+def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) -> Iterator[Entry]:
     names = values.mass_arguments.split()
     require(
         names,
@@ -125,7 +123,6 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
         remedy='name the masses that may change',
     )
     given = robot_file.tree['robot'].get('xacro_args', {})
-    entries: list[Entry] = []
     for name in names:
         require(
             name in given,
@@ -141,10 +138,7 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
             limit=f'is below search.min_mass, {values.min_mass:g} kg',
         )
         column = mass_column(robot_file, name, theta)
-        entries.append(
-            ((f'robot.xacro_args.{name}',), base, base, values.min_mass, HEAVIEST, column)
-        )
-    return entries
+        yield (f'robot.xacro_args.{name}',), base, base, values.min_mass, HEAVIEST, column
 
 
 def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ def test_pushes_of_every_kind_are_found():
             ),
         )
     )
-    found = pushes(run)
+    found = list(pushes(run))
     assert [run.time[push.row] for push in found] == pytest.approx([1.2, 1.8, 2.5])
     turns = [np.arctan2(*push.way[::-1]) - yaw(run)[push.row] for push in found]
     assert np.exp(1j * np.array(turns)) == pytest.approx(np.array([1.0, -1.0, 1j]))
@@ -83,7 +83,7 @@ def test_pushes_of_every_kind_are_found():
 def test_footprints_lie_where_the_stance_feet_are():
     """A picture of footprints that drift with the swing foot shows another walk."""
     run = synthetic_space_walk(rows=401)
-    prints = footprint_outlines(run)
+    prints = list(footprint_outlines(run))
     assert [foot for _, foot, _ in prints[:2]] == [0, 1], 'all feet stand at the start'
     assert [foot for _, foot, _ in prints[2:]] == [step % 2 for step in range(1, 11)]
     outline = prints[5][2]

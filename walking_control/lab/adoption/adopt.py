@@ -346,7 +346,7 @@ def _complete(
     told: Told,
 ) -> Adoption:
     """Solve the start and put everything together, with the guesses that this takes."""
-    links = sole_names(tree, soles)
+    links = list(sole_names(tree, soles))
     name = told.name or tree.name
     order = [joint.name for joint in moving_joints(tree.urdf)]
     robot: dict[str, Any] = {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A described robot at zero angles: joints, masses and shapes, all in the axes of its base."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -85,7 +86,7 @@ class BodyTree:
             if frame.type == pin.FrameType.BODY
         ]
         self.unread: list[str] = []
-        self.shapes = self._read_shapes()
+        self.shapes = list(self._read_shapes())
 
     def _require_masses(self) -> None:
         """Refuse joints that move nothing: their acceleration would be anything."""
@@ -153,8 +154,7 @@ class BodyTree:
         place = self.places[body]
         return np.asarray(points @ place.rotation.T + place.translation)
 
-    def _read_shapes(self) -> list[Shape]:
-        shapes = []
+    def _read_shapes(self) -> Iterator[Shape]:
         where = {link: (body, place) for link, body, place in self.frames}
         parts = [
             (link.get('name', ''), tag, part)
@@ -167,8 +167,7 @@ class BodyTree:
             if points is not None:
                 at = place * placement_of(part)
                 corners = points @ at.rotation.T + at.translation
-                shapes.append(Shape(name, body, corners, tag == 'collision'))
-        return shapes
+                yield Shape(name, body, corners, tag == 'collision')
 
     def _points_of(self, part: Element) -> np.ndarray | None:
         """Return corners of a URDF shape in its own axes; None of what cannot be read."""

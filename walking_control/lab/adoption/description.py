@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a robot description of any format as a URDF text that is a walker's."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 import re
 from xml.etree import ElementTree
@@ -102,14 +102,13 @@ def _finish(
     )
 
 
-def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
+def _cut_anchor(root: ElementTree.Element) -> Iterator[Guess]:
     """Take away a world, by any name, that the base hangs on: plants give a robot its root."""
     children = {
         joint.find('child').get('link')  # type: ignore[union-attr]
         for joint in root.findall('joint')
         if joint.find('child') is not None
     }
-    cut = []
     for link in root.findall('link'):
         name = link.get('name', '')
         at = [
@@ -125,15 +124,12 @@ def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
         ):
             root.remove(link)
             root.remove(at[0])
-            cut.append(
-                Guess(
-                    'root',
-                    f'{name} taken away',
-                    HIGH,
-                    'it has no mass; plants add their own root joint',
-                )
+            yield Guess(
+                'root',
+                f'{name} taken away',
+                HIGH,
+                'it has no mass; plants add their own root joint',
             )
-    return cut
 
 
 def fix_joints(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which links are feet and what their soles are; then where ahead is, and how the base moves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -236,22 +236,21 @@ def _size(length: float, width: float) -> str:
     return f'{length:.3g} m x {width:.3g} m' if length else 'a point'
 
 
-def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> list[np.ndarray]:
-    """Return the normals of the hull, each once, their like without a lean, and straight down."""
+def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the normals of the hull, each once, their like without a lean, and straight down."""
+    yield down
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):  # flat
-        return [down]
-    normals: list[np.ndarray] = [down]
+        return
     for row in np.unique(hull.equations[:, :3].round(2), axis=0):
         normal = row / np.linalg.norm(row)
         if abs(normal @ side) > LEANING:
             continue
         upright = normal - (normal @ side) * side
         if 1e-3 < abs(normal @ side) < 0.2:  # round feet have no facet there
-            normals.append(upright / np.linalg.norm(upright))
-        normals.append(normal)
-    return normals
+            yield upright / np.linalg.norm(upright)
+        yield normal
 
 
 def _merit(

@@ -6,7 +6,7 @@ limits were forgotten turns half a turn either way; a motor whose speed limit is
 that are not there are left out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import math
 from pathlib import Path
 import re
@@ -35,7 +35,7 @@ def repair(root: Element, folder: Path) -> list[Guess]:
     mended = [
         (
             'inertia of {all}',
-            _balance(root),
+            list(_balance(root)),
             'principal moments must be positive, '
             'none above the sum of the others: all three their mean',
             'balanced',
@@ -48,13 +48,13 @@ def repair(root: Element, folder: Path) -> list[Guess]:
         ),
         (
             'limits of {all}',
-            _loosen(root),
+            list(_loosen(root)),
             'revolute joints without limits',
             'half a turn either way',
         ),
         (
             'speed limits of {all}',
-            _speed_up(root),
+            list(_speed_up(root)),
             'a joint with a motor and a speed limit of 0',
             f'{UNLIMITED:g} rad/s',
         ),
@@ -90,8 +90,7 @@ def tensor_of(inertia: Element) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _balance(root: Element) -> list[str]:
-    names = []
+def _balance(root: Element) -> Iterator[str]:
     for link in root.findall('link'):
         inertia = link.find('inertial/inertia')
         if inertia is None or not np.isfinite(tensor := tensor_of(inertia)).all():
@@ -108,8 +107,7 @@ def _balance(root: Element) -> list[str]:
             ENTRIES, (*tensor.diagonal(), *tensor[np.triu_indices(3, 1)]), strict=True
         ):
             inertia.set(key, f'{value:.9g}')
-        names.append(link.get('name', ''))
-    return names
+        yield link.get('name', '')
 
 
 def _fold(root: Element) -> list[str]:
@@ -136,9 +134,8 @@ def _fold(root: Element) -> list[str]:
     return [str(name) for name in motes]
 
 
-def _loosen(root: Element) -> list[str]:
+def _loosen(root: Element) -> Iterator[str]:
     """Give revolute joints without any limit of their position one."""
-    names = []
     for joint in root.findall('joint'):
         limit = joint.find('limit')
         if (
@@ -149,13 +146,11 @@ def _loosen(root: Element) -> list[str]:
             continue
         limit = SubElement(joint, 'limit') if limit is None else limit
         limit.attrib.update(lower=f'{-math.pi:.9g}', upper=f'{math.pi:.9g}')
-        names.append(joint.get('name', ''))
-    return names
+        yield joint.get('name', '')
 
 
-def _speed_up(root: Element) -> list[str]:
+def _speed_up(root: Element) -> Iterator[str]:
     """Give joints whose speed limit is zero, as exporters write it, one that nobody meant."""
-    names = []
     for joint in root.findall('joint'):
         limit = joint.find('limit')
         if limit is None or joint.get('type') == 'fixed':
@@ -166,8 +161,7 @@ def _speed_up(root: Element) -> list[str]:
             continue  # said by who reads it
         if velocity <= 0.0 < effort:
             limit.set('velocity', f'{UNLIMITED:g}')
-            names.append(joint.get('name', ''))
-    return names
+            yield joint.get('name', '')
 
 
 def _drop_meshes(root: Element, folder: Path) -> list[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written of an adopted robot: the URDF with soles, and the tree of the robot file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import math
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -56,16 +56,14 @@ IDEAL = Drive('', {}, {})  # a motor of which nothing is known
 RISE = 0.002  # s: in which a motor may go from nothing to its limit
 
 
-def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
-    """Return the links that stand on the floor in the robot file, new ones beside the feet."""
+def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> Iterator[str]:
+    """Yield the links that stand on the floor in the robot file, new ones beside the feet."""
     links = {link for link, _, _ in tree.frames}
-    names = []
     for sole in soles:
         name = f'{sole.link}_contact'
         while name in links:
             name += '_'
-        names.append(name)
-    return names
+        yield name
 
 
 def write_urdf(

@@ -104,7 +104,7 @@ def identify(
     names = _unknowns(robot)
     parts, late = (_ticks(robot_file, recording, settle) for settle in (SETTLE, 2.0 * SETTLE))
     fit, *others = [
-        _fit(_windows(ticks, recording.time, WINDOW * stretch), names, robot)
+        _fit(list(_windows(ticks, recording.time, WINDOW * stretch)), names, robot)
         for ticks, stretch in (
             (parts, 1.0),
             (late, 1.0),
@@ -261,8 +261,8 @@ class Window(NamedTuple):
     held: int
 
 
-def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
-    """Return the sums over windows of about a length in s, none over another."""
+def _windows(parts: Parts, time: np.ndarray, length: float) -> Iterator[Window]:
+    """Yield the sums over windows of about a length in s, none over another."""
     n = parts.left.shape[1]
     ticks = max(4, round(length / float(np.median(np.diff(time)))))
     usable = (parts.step >= 0) & parts.clear
@@ -272,7 +272,6 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
         *(1 + np.flatnonzero((np.diff(key.astype(int), axis=0) != 0).any(axis=1))),
         len(key),
     ]
-    found = []
     for a, b in zip(bounds[:-1], bounds[1:], strict=True):
         pieces = (b - a) // ticks
         if not usable[a] or not pieces:
@@ -281,15 +280,12 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
         edges = np.linspace(a, b, pieces + 1).astype(int)
         for first, last in zip(edges[:-1], edges[1:], strict=True):
             weight = np.sin(np.pi * (np.arange(last - first) + 0.5) / (last - first)) ** 2
-            found.append(
-                Window(
-                    weight @ parts.left[first:last, free],
-                    np.tensordot(weight, parts.columns[first:last][:, free], 1),
-                    int(parts.step[a]),
-                    int(parts.held[a]),
-                )
+            yield Window(
+                weight @ parts.left[first:last, free],
+                np.tensordot(weight, parts.columns[first:last][:, free], 1),
+                int(parts.step[a]),
+                int(parts.held[a]),
             )
-    return found
 
 
 class Fit(NamedTuple):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The torques that hold a robot still: the work of the verb `statics`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ class Posture:
             remedy='give two with --left and --right',
         )
         self.dynamics = Dynamics(machine, gravity)
-        self.assumptions = _assumptions(machine.urdf, foot_size, friction)
+        self.assumptions = list(_assumptions(machine.urdf, foot_size, friction))
         length, width = SOLE if foot_size is None else foot_size
         self.contacts = {
             side: Contact(frame, length, width, friction)
@@ -105,21 +105,20 @@ class Posture:
         return q
 
 
-def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> list[str]:
-    """Return in sentences what the torques rest on beside the URDF."""
+def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> Iterator[str]:
+    """Yield in sentences what the torques rest on beside the URDF."""
     if foot_size is None:
-        sole = (
+        yield (
             f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says '
             'otherwise, --foot-size 0 0 makes them points'
         )
     elif any(foot_size):
-        sole = f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
+        yield f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
     else:
-        sole = 'feet that are points and transmit no moment'
-    sentences = [sole, f'friction of {friction:g}']
+        yield 'feet that are points and transmit no moment'
+    yield f'friction of {friction:g}'
     for joint, other in mimic_joints(parse(urdf)).items():
-        sentences.append(f'joint {joint} is held by itself, though it mimics {other}')
-    return sentences
+        yield f'joint {joint} is held by itself, though it mimics {other}'
 
 
 def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:

@@ -6,7 +6,7 @@ with a lock takes a command of effort: in Gazebo `nodes.lock_emulator_node` hold
 MuJoCo it tells the simulator so to hold it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -61,9 +61,8 @@ def commanded(wiring: Wiring, target: str) -> dict[str, tuple[str, ...]]:
     return {field: joints for field, joints in found.items() if joints}
 
 
-def components(wiring: Wiring, target: str) -> list[Component]:
-    """Return the joints and sensors of a robot on a target."""
-    found = []
+def components(wiring: Wiring, target: str) -> Iterator[Component]:
+    """Yield the joints and sensors of a robot on a target."""
     own: dict[str, list[str]] = {}  # joint or sensor -> state interfaces of the robot file's own
     for interface in state_interfaces(wiring.robot):
         owner, _, name = interface.partition('/')
@@ -78,7 +77,7 @@ def components(wiring: Wiring, target: str) -> list[Component]:
         if lock and not simulated:
             commands, states = [*commands, LOCK], [*states, LOCK]
         states += [name for name in own.get(joint, ()) if name not in states and not simulated]
-        found.append(Component('joint', joint, tuple(commands), tuple(states)))
+        yield Component('joint', joint, tuple(commands), tuple(states))
     for kind, interfaces, sensors in (
         ('imu', IMU_INTERFACES, wiring.imus),
         ('fts', WRENCH_INTERFACES, wiring.forces),
@@ -86,11 +85,10 @@ def components(wiring: Wiring, target: str) -> list[Component]:
         for sensor in sensors.values():
             named = ('mujoco_type', kind), ('mujoco_sensor_name', sensor)
             more = named if target == MUJOCO else ()
-            found.append(Component('sensor', sensor, (), interfaces, more))
+            yield Component('sensor', sensor, (), interfaces, more)
     if target == HARDWARE:
         rows = [name for name in wiring.robot.signals if name in own]
-        found += [Component('sensor', name, (), tuple(own[name])) for name in rows]
-    return found
+        yield from (Component('sensor', name, (), tuple(own[name])) for name in rows)
 
 
 def tags(

@@ -29,23 +29,22 @@ PARTS = {  # of a velocity, and their units
 WIDEST = 12.0  # length over width of a walk from which on both have scales of their own
 
 
-def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
-    """Return (row, foot, outline ``(n, 2)``, m) of every footprint, in order, floor frame."""
+def footprint_outlines(run: Run) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield (row, foot, outline ``(n, 2)``, m) of every footprint, in order, floor frame."""
     dynamics = Dynamics(run.robot)
     corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
     rows = touchdowns(run)
     ends = np.append(rows[1:], len(run.time) - 1)
-    prints = []
     for begin, end in zip(rows, ends, strict=True):
         foot = int(run.support[begin])
         dynamics.place(run.q[int(begin + STOOD * (end - begin))])
         soles = place_soles(dynamics, corners)
         if begin == rows[0]:  # all feet stand at the start
             dynamics.place(run.q[0])
-            prints += [(0, i, sole[:, :2]) for i, sole in enumerate(place_soles(dynamics, corners))]
+            for i, sole in enumerate(place_soles(dynamics, corners)):
+                yield 0, i, sole[:, :2]
         else:
-            prints.append((int(begin), foot, soles[foot][:, :2]))
-    return prints
+            yield int(begin), foot, soles[foot][:, :2]
 
 
 def plot_footprints(run: Run) -> style.Figure | None:
@@ -59,7 +58,7 @@ def plot_footprints(run: Run) -> style.Figure | None:
     """
     if 1 not in run.robot.base.axes:
         return None
-    prints, base = footprint_outlines(run), run.base.position[:, :2]
+    prints, base = list(footprint_outlines(run)), run.base.position[:, :2]
     arrows = [
         (base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
         for push in pushes(run)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot at rest from front and side: adopted, with its frames; held, with its forces; warm."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +158,8 @@ def draw_statics(
     return path
 
 
-def warm_views(dynamics: Dynamics, q: np.ndarray, warmth: Mapping[str, float]) -> list[Panel]:
-    """Return a robot from front and side, each motor in the colour of how warm it is.
+def warm_views(dynamics: Dynamics, q: np.ndarray, warmth: Mapping[str, float]) -> Iterator[Panel]:
+    """Yield a robot from front and side, each motor in the colour of how warm it is.
 
     Args:
         dynamics: The `Dynamics`.
@@ -172,7 +172,6 @@ def warm_views(dynamics: Dynamics, q: np.ndarray, warmth: Mapping[str, float]) -
     at = places[[model.getJointId(joint) for joint in warmth]]
     order = np.argsort([*warmth.values()])  # the warmest above the others
     shares = np.array([*warmth.values()])[order]
-    views = []
     for across, title in _VIEWS.items():
         view = [across, 2]
         marks = [
@@ -182,8 +181,7 @@ def warm_views(dynamics: Dynamics, q: np.ndarray, warmth: Mapping[str, float]) -
         discs = {'s': 70, 'cmap': 'turbo', 'vmin': 0.0, 'vmax': 1.0, 'edgecolors': style.NEUTRAL}
         marks.append(mark('scatter', *at[order][:, view].T, c=shares, zorder=3, **discs))
         marks += [mark('invert_xaxis')] * across  # seen from the front left is to the right
-        views.append(Panel(title, '', marks, more=_EQUAL))
-    return views
+        yield Panel(title, '', marks, more=_EQUAL)
 
 
 class _Scene:
