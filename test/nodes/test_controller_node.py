@@ -5,7 +5,7 @@ import math
 import time
 from types import SimpleNamespace
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from domains import BUSY
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -419,6 +419,21 @@ def test_a_fault_is_told_once(bench, robot, monkeypatch):
     bench.spin_until(lambda: False, 0.3)  # a watch tick might tell it again
     assert len(told) == 1 and told[0].startswith('jump'), told
     assert heard == ['', told[0]]
+
+
+def test_a_silence_of_the_sensors_is_borne_and_said(bench, robot):
+    """Joints that nobody sees would move by themselves; what is not said looks like luck."""
+    node = bench.controller(realtime=True, safety__state_timeout=BUSY)
+    robot.wait()
+    assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0] != 0.0)
+    bench.spin_until(lambda: False, 0.1)  # what is under way arrives
+    before, held = len(robot.efforts), robot.efforts[-1].data[0]
+    bench.spin_until(lambda: False, 0.4 * BUSY)
+    assert len(robot.efforts) == before, 'ros2_control holds the last command'
+    assert held != 0.0 and node.fault is None
+    robot._stamp += 0.4 * BUSY
+    status = robot.stream_until_told('samples came up to ')
+    assert status.level == DiagnosticStatus.WARN
 
 
 def test_late_answers_are_named(bench, robot):

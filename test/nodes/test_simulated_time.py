@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Beside a simulator at its own pace: silence counts in simulated time, a pause is none."""
 
+from collections import Counter
 import contextlib
 from pathlib import Path
 import re
@@ -189,6 +190,41 @@ def test_a_fast_clock_is_read_as_often_as_it_is_needed(bench, simulator, monkeyp
         timer.reset()
     end = 5.999
     assert bench.spin_until(lambda: watchdog.get_clock().now().nanoseconds * 1e-9 > end - 1e-6)
+
+
+def test_a_command_costs_the_watchdog_few_calls(bench, simulator):
+    """Commands and a clock of 1 kHz took a fifth of a core that the controller beside it needs."""
+    overrides = {'use_sim_time': True, 'priority': 0}
+    watchdog = bench.add(
+        WatchdogNode(
+            parameter_overrides=[Parameter(name, value=each) for name, each in overrides.items()]
+        )
+    )
+    efforts = simulator.node.create_publisher(
+        Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST
+    )
+    assert bench.spin_until(
+        lambda: efforts.get_subscription_count() == 2 and simulator.clock.get_subscription_count()
+    )
+    for timer in watchdog.timers:  # what comes by the clock
+        timer.cancel()
+    ours, calls = str(Path(topics.__file__).parent), Counter()
+
+    def count(frame, event, _):
+        if event == 'call' and frame.f_code.co_filename.startswith(ours):
+            calls[frame.f_code.co_name] += 1
+
+    for tick in range(100):
+        efforts.publish(ArrayWriter(1).write(3.0, 1 + tick))
+        for part in range(5):
+            simulator.tell(5.0 + 0.005 * tick + 0.001 * part)
+            sys.setprofile(count)
+            try:
+                bench.executor.spin_once(timeout_sec=0.002)
+            finally:
+                sys.setprofile(None)
+    heard = calls['_on_command']
+    assert heard > 50 and sum(calls.values()) < 20 * heard, calls
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ import numpy as np
 
 from walking_control.models import Dynamics, Robot
 
-# Of the spring and the limb it moves, rad/s. Much softer, and a leg that carries the robot would
-# buckle: w^2 J must be large against m g L. Damping acts against what the effort's delay t adds,
-# and adds to it itself: 2 d w t must be well below 1, for delays of some milliseconds.
-FREQUENCY, DAMPING = 70.0, 0.3
+# Of the spring and the limb it moves, rad/s. An effort that acts a time t late takes w t / 2 of the
+# damping away: the spring rings from t = 2 d / w on, 20 ms here. A stiffer one rings sooner, and so
+# does one of more damping once 2 d w t nears 1; a much softer one lets a leg buckle that carries
+# the robot, for w^2 J must be large against m g L.
+FREQUENCY, DAMPING = 30.0, 0.3
 # Of a spring inside the simulator, which acts without delay.
 OWN_FREQUENCY, OWN_DAMPING = 200.0, 0.7
 
