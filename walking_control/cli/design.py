@@ -168,7 +168,7 @@ def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
         for name in ('reduction', 'rotor_inertia', 'efficiency', 'back_efficiency', 'torque')
         if getattr(options, name) is not None
     }
-    joints = mechanism.joints_to(mechanism.frame(frame))
+    joints = mechanism.joints_to(mechanism.dynamics.frame(frame))
     gears, words = make_transmission(
         mechanism, frame, gears_told, _topology(options.topology, len(joints))
     )
@@ -215,7 +215,7 @@ def _contacts(options: _Rotom, mechanism: Mechanism) -> tuple[Contacts, list[str
     if options.contacts == ('none',):
         return Contacts((), kind), []
     for name in options.contacts:
-        mechanism.frame(name)
+        mechanism.dynamics.frame(name)
     return Contacts(tuple(options.contacts), kind), []
 
 

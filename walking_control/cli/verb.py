@@ -59,13 +59,14 @@ def numbers(text: str) -> list[float]:
 
 def ratios(text: str) -> list[float]:
     """Return the numbers of A,B,C, each a number or a fraction such as 1/20."""
-    found = []
-    for part in text.split(','):
-        above, slash, below = part.partition('/')
-        bottom = finite(below) if slash else 1.0
-        demand(bottom != 0.0, f'{part!r} divides by zero')
-        found.append(finite(above) / bottom)
-    return found
+    return [_ratio(part) for part in text.split(',')]
+
+
+def _ratio(text: str) -> float:
+    above, slash, below = text.partition('/')
+    bottom = finite(below) if slash else 1.0
+    demand(bottom != 0.0, f'{text!r} divides by zero')
+    return finite(above) / bottom
 
 
 def number_range(text: str) -> list[float]:

@@ -58,7 +58,7 @@ class Limb:
     ) -> None:
         self.mechanism, self.transmission = mechanism, transmission
         self.rotors, self.carriers = rotors, carriers
-        self.frame = mechanism.frame(frame)
+        self.frame = mechanism.dynamics.frame(frame)
         self.frame_name = frame
         require(
             mechanism.joints_to(self.frame) == list(transmission.joints),

@@ -116,14 +116,6 @@ class Mechanism:
             center = center - body.mass * self.dynamics.data.oMi[1].act(body.lever)
         return np.asarray(center / self.mass)
 
-    def frame(self, name: str) -> int:
-        """Return the id of a frame.
-
-        Raises:
-            InvalidInput: There is no such frame.
-        """
-        return self.dynamics.frame(name)
-
     def point_jacobian(self, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in the world's axes, linear rows first, ``(6, n)``."""
         full = pin.computeFrameJacobian(
@@ -142,11 +134,7 @@ class Mechanism:
     def joints_to(self, frame: int) -> list[str]:
         """Return the joints between base and frame, from the base outwards."""
         model = self.dynamics.model
-        found, joint = [], model.frames[frame].parentJoint
-        while joint > 1:
-            found.append(model.names[joint])
-            joint = model.parents[joint]
-        return found[::-1]
+        return [model.names[i] for i in model.supports[model.frames[frame].parentJoint] if i > 1]
 
 
 def load_mechanism(

@@ -81,7 +81,10 @@ class Contacts:
         return np.concatenate(
             [
                 np.zeros((0, len(mechanism.moving))),
-                *(mechanism.point_jacobian(mechanism.frame(name))[:rows] for name in self.frames),
+                *(
+                    mechanism.point_jacobian(mechanism.dynamics.frame(name))[:rows]
+                    for name in self.frames
+                ),
             ]
         )
 

@@ -186,7 +186,7 @@ def make_transmission(
     comes from the motors of the robot file, or is assumed. `topology` is D; None: a motor at each
     joint.
     """
-    joints = tuple(mechanism.joints_to(mechanism.frame(frame)))
+    joints = tuple(mechanism.joints_to(mechanism.dynamics.frame(frame)))
     require(joints, f'frame {frame}', limit='no joint moves it against the base')
     robot, assumptions = mechanism.dynamics.robot, []
     values: dict[str, Any] = dict(given)

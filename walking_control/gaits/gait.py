@@ -159,4 +159,5 @@ class Gait:
 
 def on_slope(slope: float) -> str:
     """Return in words that a floor in rad rises or falls; nothing of a level one."""
-    return f', {np.degrees(slope):+.3g} degrees downhill' if slope else ''
+    way = 'downhill' if slope > 0.0 else 'uphill'
+    return f', {abs(np.degrees(slope)):.3g} degrees {way}' if slope else ''

@@ -157,22 +157,15 @@ class Numbers:
         return self._theta + self._columns @ adapted if adapted.shape[0] else self._theta
 
 
-def _places(shape: Shape, n: int) -> list[tuple[int, int]]:
-    """Return for each phase the slice of its values and the place of its duration."""
-    places, start = [], 0
-    for held in shape.held:
-        size = (shape.degree + 1) * (n - len(held))
-        places.append((start, start + size))
-        start += size + 1
-    return places
-
-
 def selection(
     shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float], orders: Sequence[int]
 ) -> np.ndarray:
     """Return G for columns ``[derivatives..., duration, adapted]`` at each s of a phase."""
     total = unknowns(shape, n)
-    free, (start, duration) = free_coordinates(n, shape.held[phase]), _places(shape, n)[phase]
+    free = free_coordinates(n, shape.held[phase])
+    sizes = [(shape.degree + 1) * (n - len(held)) for held in shape.held]
+    start = sum(sizes[:phase]) + phase  # behind the values and the duration of each phase before
+    duration = start + sizes[phase]
     width = len(orders) * len(free) + 1 + shape.adapted
     G = np.zeros((len(s), width, total))
     for k, order in enumerate(orders):

@@ -123,7 +123,7 @@ class _Search:
         self.theta = step_parameters(self.robot, world.gravity, world.slope)
         self.adaptation = find_adaptation(robot_file, self.theta, optimise, values)
         self.held, self.bends = held_coordinates(self.robot)
-        self.passive = passive_forces(self.robot, self.held)
+        self.passive = tuple(passive_forces(self.robot, self.held))
         self.weights = cost_metric(self.robot, values, self.passive)
         self.friction = world.friction * values.friction_share
         self.progress = progress or (lambda text: None)

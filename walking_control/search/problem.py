@@ -12,7 +12,7 @@ of the small functions between G and its transpose, which is what makes a search
 second.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import time
@@ -215,7 +215,7 @@ def _derivatives(
 STOP_MARGIN, STOP_SHARE = 0.02, 0.05  # rad, of the range: how far a gait stays from joint stops
 
 # combinations of forces by phase, each ``(n,)``
-Rows = tuple[tuple[tuple[float, ...], ...], ...]
+Combinations = tuple[tuple[float, ...], ...]  # of generalised forces, in one phase
 
 
 def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
@@ -333,28 +333,28 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
     return (tuple(sorted(stance)), tuple(sorted(every))), bends
 
 
-def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
-    """Return the combinations of generalised forces no motor and no lock gives, by phase.
+def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Iterator[Combinations]:
+    """Yield the combinations of generalised forces no motor and no lock gives, by phase.
 
     Args:
         robot: The `Robot`.
         held: Coordinates that locks hold, by phase.
 
-    Returns:
-        Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
+    Yields:
+        Nested tuples ``(n_combinations, n)``, rows orthonormal.
     """
     lift = robot.joint_lifts[robot.feet[0]]
     motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]
-    phases = []
     for indices in held:
         given = np.vstack([motors, np.eye(len(robot.coordinates))[list(indices)]])
         _, sizes, rows = np.linalg.svd(given)
         rank = int(np.sum(sizes > 1e-9))
-        phases.append(tuple(map(tuple, rows[rank:])))
-    return tuple(phases)
+        yield tuple(map(tuple, rows[rank:]))
 
 
-def cost_metric(robot: Robot, values: SearchParameters, passive: Rows) -> np.ndarray:
+def cost_metric(
+    robot: Robot, values: SearchParameters, passive: tuple[Combinations, ...]
+) -> np.ndarray:
     """Return Q of [DS09] (4.3), ``(n, n)``."""
     n = len(robot.coordinates)
     Q = np.diag(values.effort_cost) if values.effort_cost else np.eye(n)

@@ -9,13 +9,10 @@ multiplier. The search begins from a compass of bent legs that the start posture
 bends, and, over a family of speeds, from the gait of the speed before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +28,7 @@ from walking_control.models import (
     step_parameters,
     World,
 )
+from walking_control.models.space_equations import space_equations, SpaceEquations
 from walking_control.search import (
     Adaptation,
     Attempt,
@@ -45,9 +43,6 @@ from walking_control.search import (
 from walking_control.search.problem import assemble, Program
 from walking_control.search.space_blocks import step_block, TASK, touchdown_block
 from walking_control.search.space_guess import follow_poses
-
-if TYPE_CHECKING:
-    from walking_control.models.space_equations import SpaceEquations
 
 SMOOTH = 0.002  # of weight times sqrt(g l): power below which a joint's sign of power is blurred
 HEAT = 0.8  # of the same: copper loss at full effort of motors of unknown winding
@@ -139,8 +134,6 @@ class SpaceSearch:
         optimise: Sequence[str] = (),
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        from walking_control.models.space_equations import space_equations
-
         self.progress = progress or (lambda text: None)
         self.robot_file, self.equations = robot_file, space_equations(robot_file.robot)
         self.robot = _with_shared_limits(robot_file.robot, self.equations.mirror, self.progress)

@@ -101,7 +101,8 @@ class PostureTopics(Output):
             write_axes(message.wrench.force, wrench[:3])
             write_axes(message.wrench.torque, wrench[3:])
             self._send(publisher, message)
-        self._send(self._markers, self._make_markers(stamp, wrenches))
+        if self._has_reader(self._markers):
+            self._send(self._markers, self._make_markers(stamp, wrenches))
         if solution is not None and solution.feasible:
             self._publish_margins(solution)
 

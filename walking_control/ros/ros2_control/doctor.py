@@ -174,16 +174,25 @@ def _judge_rates(found: Diagnosis, seen: Seen, timeout: float, pace: float, rate
         # this listener misses some of them: most steps may be of two
         slow = topic == names.JOINT_STATES and np.percentile(steps, 10) * RATE_MARGIN * rate > 1.0
         if slow or period > RATE_MARGIN * timeout:
-            least = RATE_MARGIN * rate if slow else 1.0 / (RATE_MARGIN * timeout)
+            least, by, remedy = (
+                (
+                    RATE_MARGIN * rate,
+                    f'the rate of the law, {rate:g} Hz',
+                    f'raise update_rate of {names.MANAGER}',
+                )
+                if slow
+                else (
+                    1.0 / (RATE_MARGIN * timeout),
+                    'safety.state_timeout',
+                    'raise the rate of its broadcaster, or safety.state_timeout',
+                )
+            )
             found.problems.append(
                 InvalidInput(
                     topic,
                     value=f'{1.0 / period:.3g} Hz',
-                    limit=f'must come at {least:.3g} Hz or more, by '
-                    + (f'the rate of the law, {rate:g} Hz' if slow else 'safety.state_timeout'),
-                    remedy=f'raise update_rate of {names.MANAGER}'
-                    if slow
-                    else 'raise the rate of its broadcaster, or safety.state_timeout',
+                    limit=f'must come at {least:.3g} Hz or more, by {by}',
+                    remedy=remedy,
                 )
             )
         elif (gap := float(np.max(np.diff(heard))) * pace) > timeout:
@@ -225,10 +234,10 @@ def _judge_limiter(
     robot = robot_file.robot
     close = [
         joint
-        for joint, value in zip(robot.joints, position)
+        for joint, value in zip(robot.joints, position if enforced else ())
         if not robot.limits[joint].lower + CLOSE < value < robot.limits[joint].upper - CLOSE
     ]
-    if enforced and close:
+    if close:
         found.problems.append(
             InvalidInput(
                 f'enforce_command_limits of {names.MANAGER}',

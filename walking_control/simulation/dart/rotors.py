@@ -54,7 +54,6 @@ class Stepper:
 
     Attributes:
         links: As given.
-        solutions: Solutions of all contacts so far.
         worst: Largest error so far, m/s and rad/s.
     """
 
@@ -87,7 +86,7 @@ class Stepper:
 
     def reset(self) -> None:
         """Begin a run: nothing has been touched yet."""
-        self.solutions, self.worst = 0, 0.0
+        self.worst = 0.0
         self._impulse = self._impulse_before = np.zeros(self.links.getNumDofs())
 
     def mass_matrix(self) -> np.ndarray:
@@ -110,7 +109,6 @@ class Stepper:
         contact = self._contact
         contact.setVelocities(velocity)
         self._solver.solve()
-        self.solutions += 1
         if not contact.isImpulseApplied():
             return velocity
         contact.computeImpulseForwardDynamics()

@@ -362,7 +362,9 @@ def _ellipsoid(mechanism: Mechanism, study: dict[str, Any], view: list[int]) -> 
     lines = skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
     look = {'linewidth': 4.0, 'solid_capstyle': 'round', 'marker': 'o', 'markersize': 3.5}
-    places = [mechanism.place_of(mechanism.frame(name))[view] for name in study['contacts']]
+    places = [
+        mechanism.place_of(mechanism.dynamics.frame(name))[view] for name in study['contacts']
+    ]
     scale, blue = 0.3 * size, {'color': style.FOOT_COLOURS[0]}
     center, T = np.array(study['center_of_mass'])[view], np.array(study['matrix'])
     # the outline of the shadow of {T x}: the support function of the ellipsoid, in the view
