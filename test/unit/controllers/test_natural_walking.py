@@ -15,6 +15,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.felt_floor import bump, FeltFloor
 from walking_control.controllers.natural_walking.gait_motion import SMALL, turn_by
+from walking_control.controllers.natural_walking.gait_plan import follow_place
 from walking_control.controllers.natural_walking.gait_switch import GaitSwitch
 from walking_control.controllers.natural_walking.gait_tracking import GaitTracking, pressure_shift
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
@@ -23,6 +24,7 @@ from walking_control.controllers.natural_walking.reference import (
     FOOT,
     FOOT_TURN,
     GaitTable,
+    part_at,
     PARTS,
     PLACE,
     PRESSURE,
@@ -552,7 +554,7 @@ def test_energy_beyond_the_gait_is_the_deviation(table):
     stride, gain, mass = table.choose(0.8), 2.0, 10.0
     row = table.row(0.4, 0)
     rate, place = row[RATE], row[PLACE]
-    assert table.part_at(place) == pytest.approx(0.4, abs=1e-3)
+    assert part_at(table.tables.rows, table.places, place) == pytest.approx(0.4, abs=1e-3)
     gait = rate * (row[CAPTURE][0] - place)  # of a pendulum there: xi = x + x' / w
     assert gait == pytest.approx(stride.speed, rel=0.3)
     velocity = gait + 0.05
@@ -598,17 +600,15 @@ def test_sideways_or_by_a_clock_the_deviation_goes_as_the_page_says(gain, axis, 
 def test_the_part_of_the_step_follows_the_place_critically_damped(table):
     """A filter that swings would make a gait that hurries and waits; one that is slow, a clock."""
     stride, rate, dt, behind = table.choose(0.8), 15.0, 1e-4, 0.02
-    tracking = GaitTracking.__new__(GaitTracking)
-    tracking.table, tracking.s, tracking.pace = table, 0.3, 1.0
-    place, true = [table.row(s, 0)[PLACE] for s in PARTS], 0.3 + behind
+    (s, pace), true = (0.3, 1.0), 0.3 + behind
+    place = [table.row(part, 0)[PLACE] for part in PARTS]
     for tick in range(1, 1501):
-        ahead = np.interp(true, PARTS, place)
-        tracking._engine = SimpleNamespace(fall=SimpleNamespace(com=np.array([ahead, 0.0])))
-        tracking._find_place(rate, dt)
-        tracking.s += dt * tracking.pace / stride.duration  # as between two plans
+        part = part_at(table.tables.rows, table.places, np.interp(true, PARTS, place))
+        s, pace = follow_place(s, pace, part, rate, dt, stride.duration)
+        s += dt * pace / stride.duration  # as between two plans
         true += dt / stride.duration
         half = 0.5 * rate * dt * tick
-        assert true - tracking.s == pytest.approx(behind * (1.0 - half) * np.exp(-half), abs=2e-4)
+        assert true - s == pytest.approx(behind * (1.0 - half) * np.exp(-half), abs=2e-4)
 
 
 def test_a_sole_reaches_so_far_beyond_the_gaits_pressure(table):

@@ -15,7 +15,8 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import Stoppable
 from walking_control.controllers.natural_walking.gait_motion import move_foot, turn_joints
-from walking_control.controllers.natural_walking.reference import between, row_at
+from walking_control.controllers.natural_walking.gait_plan import plan_on_gait
+from walking_control.controllers.natural_walking.reference import choose, row_at
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping import law
 from walking_control.controllers.stepping.body import Body
@@ -28,6 +29,8 @@ from walking_control.controllers.stepping.size import Size, size_of
 from walking_control.controllers.stepping.step_plan import (
     Aim,
     Fall,
+    find_fall,
+    find_step,
     find_stop,
     plan_step,
     pressure_place,
@@ -35,7 +38,7 @@ from walking_control.controllers.stepping.step_plan import (
     steady_offset,
     Step,
     StepLimits,
-    StepPlan,
+    Swing,
     SwingLeg,
 )
 from walking_control.controllers.stepping.stoppable import judge_stop
@@ -148,11 +151,10 @@ def gait_plan(limits, center, out=0.0):
     capture = center + (foothold - center + gait) * math.exp(-RATE * left)
     capture[1] += out
     fall = Fall(np.array([0.05, 0.05]), RATE * (capture - np.array([0.05, 0.05])), RATE)
-    leg = SwingLeg(1.0, np.array([0.05, 0.12, 0.02]), np.array([2.2, 0.2]), HIP)
+    foot, pace, still = np.array([0.05, 0.12, 0.02]), np.array([2.2, 0.2, 0.0]), np.zeros(3)
+    swing = Swing(1.0, foot, pace, still, still, 0.0, 0.0)
     aim = Aim(wanted, 0.3, 0.15, foothold - center, left, gait, True)
-    planned = StepPlan(limits, False)
-    planned.elapsed = 0.2
-    return planned.find(fall, leg, aim, limits, center, 0.0), aim
+    return find_step(fall, swing, aim, limits, center, 0.2, math.inf, 0.0), aim
 
 
 def test_a_gait_is_not_put_off_for_a_leg_that_walks_it():
@@ -542,10 +544,10 @@ def test_the_compiled_law_is_the_plain_one(law):
 @pytest.mark.parametrize(
     'law, functions',
     [
-        ('stepping', (plan_step, find_stop, pressure_place, fill_program)),
+        ('stepping', (find_fall, find_step, find_stop, pressure_place, fill_program)),
         pytest.param(
             'natural_walking',
-            (find_stop, between, row_at, move_foot, turn_joints),
+            (find_stop, choose, row_at, plan_on_gait, move_foot, turn_joints),
             marks=pytest.mark.long,
         ),
     ],

@@ -29,6 +29,7 @@ from walking_control.controllers import (
 )
 from walking_control.controllers.natural_walking.felt_floor import FeltFloor
 from walking_control.controllers.natural_walking.gait_motion import move_foot, turn_joints
+from walking_control.controllers.natural_walking.gait_plan import plan_on_gait
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
     COLUMNS,
@@ -40,7 +41,7 @@ from walking_control.controllers.natural_walking.reference import (
     RATE,
     TURN,
 )
-from walking_control.controllers.stepping.step_plan import Aim, offsets_of
+from walking_control.controllers.stepping.step_plan import Aim, Fall, offsets_of
 from walking_control.controllers.stepping.stepping_tasks import (
     HEIGHT,
     held_tasks,
@@ -57,13 +58,10 @@ from walking_control.models import compile_ahead, Scale
 RISE = 0.15  # L: so far a leg that stands gets longer in a step; more would throw the body up
 # in sqrt(L / g), L the length of a leg
 FOLLOW = 11.4  # how fast the swing foot follows its foothold
-SLOWEST, FASTEST = 0.6, 1.6  # paces of a step over the gait's own
 SURPRISE = 0.07  # so long before its time a foot that touches is no surprise
 DEEPER = 1.5  # g: so much faster a foot looks for a late floor
 BEND, SINK = 6.5, 0.35  # so much faster the stance knee bends meanwhile, for a straight leg reaches
 # no lower; and the hip sinks, g
-MORE = 0.1  # of the step: so much farther from its hip, and nearer to the other foot than on the
-# gait, a foot may land
 STEADY = 0.04  # L: with a larger deviation, as after a push, no touchdown is foreseen
 SLOW = 0.03  # L in sqrt(L / g): slower, or backwards, the place says too little of the part
 STRAIGHT = 0.999  # share of its length that a leg may get
@@ -109,6 +107,7 @@ class GaitTracking:
             DEEPER * self._gravity,
         )
         self._motion, self._move, self._turn = np.zeros((3, 3)), move_foot, turn_joints
+        self._plan = plan_on_gait
         self.reset()
         if engine.values.compiled:
             step, turned = (np.zeros(COLUMNS), (0.0,) * 6, self._errors), self._motion
@@ -116,6 +115,17 @@ class GaitTracking:
             leg = self._leg[0], turned, turned, *self._leg
             self._move = compile_ahead(move_foot, *step, *landing, leg, turned)
             self._turn = compile_ahead(turn_joints, *step, (0.0, 0.0), turned, turned)
+            self._plan = compile_ahead(
+                plan_on_gait,
+                table.tables,
+                table.places,
+                (np.zeros(3), np.zeros(3), np.zeros(2)),
+                Fall(np.zeros(2), np.zeros(2), 1.0),
+                engine.moving,
+                engine.limits,
+                np.zeros(2),
+                (1.0,) * 10,
+            )
 
     def reset(self) -> None:
         """Begin anew."""
@@ -286,62 +296,30 @@ class GaitTracking:
         else:
             slow = self.table.stride.speed * self._time < SLOW * self._length
             rate = 0.0 if self.felt.uneven or self.surprised or slow else values.place_rate
-            self._find_place(rate, dt)
-            self._plan_step(rate > 0.0, tick, values)
+            engine, table, velocity = self._engine, self.table, self._engine.velocity
+            self.s, self.pace, plan.step = self._plan(
+                table.tables,
+                table.places,
+                (velocity.value, velocity.wanted, velocity.trim.value),
+                engine.fall,
+                engine.moving,
+                engine.limits,
+                self._center,
+                (
+                    self.s,
+                    self.pace,
+                    rate,
+                    dt,
+                    tick,
+                    plan.elapsed,
+                    plan.step.remaining,
+                    table.rise,
+                    velocity.rate,
+                    values.frozen,
+                ),
+            )
         left = max(plan.step.remaining, 0.0)
         self.s += (1.0 - self.s) * min(1.0, dt / max(left + dt, 1e-9))
-
-    def _find_place(self, rate: float, dt: float) -> None:
-        """Move s, and its pace in steps of the gait, to the place on the curve.
-
-        That is where on the gait the centre of mass is as far ahead: a critically damped filter of
-        positions alone follows it, for joint rates are noisy, and lag.
-
-        Args:
-            rate: Of the filter, 1/s; 0 leaves s to the clock, as on uneven floors, where a foot
-                that stands elsewhere than on the gait moves the place in all of the step.
-            dt: Of the tick, s.
-        """
-        if rate == 0.0:
-            self.pace = 1.0
-            return
-        ahead = self.table.part_at(float(self._engine.fall.com[0])) - self.s
-        dt = min(dt, 1.0 / rate)
-        self.s += rate * dt * ahead
-        self.pace += 0.25 * rate**2 * dt * self.table.stride.duration * ahead
-        self.pace = min(max(self.pace, SLOWEST), FASTEST)
-
-    def _plan_step(self, by_place: bool, dt: float, values: NaturalWalkingParameters) -> None:
-        """Plan the step: an undisturbed one is the gait's own, and leads into the next one's.
-
-        Its time is the gait's, or `by_place` that of the way left at this pace.
-        """
-        engine, gait, row = self._engine, self.table.stride, self.row()
-        mirror = np.array([1.0, SIDE[engine.stance]])
-        left = (1.0 - self.s) * gait.duration / self.pace
-        if left > values.frozen:  # the gait's own foothold where nothing deviates, at any pace
-            growth = math.exp(row[RATE] * left)
-            self._center = (gait.end * mirror - row[CAPTURE] * growth) / (1.0 - growth)
-        velocity = engine.velocity
-        wanted = velocity.planned - velocity.value + velocity.after(left, slowing=1.0)
-        then = self.table.stride_at(float(wanted[0]), self.table.rise)
-        aim = Aim(
-            wanted,
-            then.duration,
-            abs(then.way[1]),
-            gait.way * mirror - self._center,
-            left if by_place else gait.duration - engine.plan.elapsed,
-            (then.end - then.way) * mirror,
-            True,
-        )
-        limits, (far, aside) = engine.limits, np.abs(gait.way).tolist()
-        limits = limits._replace(
-            time=gait.duration,
-            width=aside,
-            narrowest=min(limits.narrowest, (1.0 - MORE) * aside),
-            hip_reach=max(limits.hip_reach, gait.reach + MORE * far),
-        )
-        engine.plan.step = engine.step_to(aim, limits, self._center, dt)
 
     def tasks(self, dt: float, values: NaturalWalkingParameters) -> list[Task]:
         """Return the tasks of a step on the gait."""

@@ -19,7 +19,6 @@ is linear. Of a floor that the robot file says to slope the law's axes are the f
 from them, and the pendulum's middle is moved downhill.
 """
 
-from bisect import bisect_right
 import math
 from typing import NamedTuple
 
@@ -58,6 +57,15 @@ class Stride(NamedTuple):
     jump: np.ndarray  # of the motors' efforts at touchdown, ``(n_joints,)``, N m
 
 
+class GaitTables(NamedTuple):
+    """What compiled code reads of a family of gaits."""
+
+    rows: np.ndarray  # ``(m, n, SAMPLES, COLUMNS)``
+    strides: np.ndarray  # what `as_stride` reads, ``(m, n, 8 + n_joints)``
+    falls: np.ndarray  # of their floors over run ahead, ascending, ``(m,)``
+    speeds: np.ndarray  # ascending, m/s, ``(n,)``
+
+
 class GaitTable:
     """The gaits of a family at all speeds between its slowest and fastest.
 
@@ -70,7 +78,8 @@ class GaitTable:
 
     Attributes:
         speeds: Ascending, m/s, ``(n,)``.
-        rises: Of the floors that the gaits are of, over run ahead, descending, ``(m,)``.
+        tables: What is read of them.
+        places: In their grids, of the gait read now.
         rise: That of the gait read now.
         knee_signs: Of the angle of each foot's knee against that of the first.
     """
@@ -89,7 +98,6 @@ class GaitTable:
         body = Body(dynamics)
         self._mirror = family.mirror
         self.knee_signs = 1.0, float(family.mirror[1][body.knees[1]])
-        self.rises = np.array([math.tan(told - slope) for slope in family.slopes])
         level, rows, strides = min(family.slopes, key=abs), [], []
         for slope in family.slopes:
             ground = _Ground(gravity, math.tan(told), told - slope)
@@ -113,38 +121,22 @@ class GaitTable:
                 table, steps = (_refine(speeds, self.speeds, each, 0) for each in (table, steps))
             rows.append(table)
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
-        self._rows, self._strides = np.array(rows), np.array(strides)
-        self._grids = (-self.rises).tolist(), self.speeds.tolist()
-        self._between, self._row_at = between, row_at
+        falls = np.array([-math.tan(told - slope) for slope in family.slopes])
+        self.tables = GaitTables(np.array(rows), np.array(strides), falls, self.speeds)
+        self._choose, self._row_at = choose, row_at
         self.choose(low)
         if compiled:
-            for table in (self._strides, self._rows[:, :, :, PLACE]):  # two kinds of array
-                self._between = compile_ahead(between, table, self._places)
-            self._row_at = compile_ahead(row_at, self._rows, self._places, 0.0, 0)
+            self._choose = compile_ahead(choose, self.tables, low, 0.0)
+            self._row_at = compile_ahead(row_at, self.tables.rows, self.places, 0.0, 0)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""
-        self.rise = min(max(rise, -self._grids[0][-1]), -self._grids[0][0])
-        self._places = self._find(speed, rise)
-        self.stride = self._stride(self._places)
+        self.rise, self.places, self.stride = self._choose(self.tables, speed, rise)
         return self.stride
-
-    def stride_at(self, speed: float, rise: float = 0.0) -> Stride:
-        """Return the `Stride` of a speed and a rise of the floor ahead, or the nearest."""
-        return self._stride(self._find(speed, rise))
-
-    def _stride(self, places: tuple[float, float]) -> Stride:
-        stride = self._between(self._strides, places)
-        speed, duration, *_, work, reach = stride[:6].tolist()
-        return Stride(speed, duration, stride[2:4], stride[-2:], work, reach, stride[6:-2])
-
-    def _find(self, speed: float, rise: float) -> tuple[float, float]:
-        """Return the place of a rise and a speed, or the nearest, in the grids of the table."""
-        return place_in(self._grids[0], -rise), place_in(self._grids[1], speed)
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
-        return np.asarray(self._row_at(self._rows, self._places, s, foot))
+        return np.asarray(self._row_at(self.tables.rows, self.places, s, foot))
 
     def jump(self, foot: int) -> np.ndarray:
         """Return the jump of the efforts at the end of a step on a foot, ``(n_joints,)``, N m."""
@@ -152,21 +144,43 @@ class GaitTable:
         result: np.ndarray = jump if foot == 0 else signs * jump[partners]
         return result
 
-    def part_at(self, place: float) -> float:
-        """Return the part of the step at which the centre of mass is so far ahead, m."""
-        ahead = self._between(self._rows[:, :, :, PLACE], self._places)
-        return float(np.interp(place, ahead, PARTS))
 
+@array_function
+def choose(
+    tables: GaitTables, speed: float, rise: float
+) -> tuple[float, tuple[float, float], Stride]:
+    """Return rise, places in the tables and `Stride` of the gait of speed and rise, or the nearest.
 
-def place_in(grid: list[float], value: float) -> float:
-    """Return where between the numbers of a grid, which ascend, a value lies, or the nearest.
-
-    The first is at 0, the last at one less than there are; `numpy.interp` takes ten times as long.
+    Args:
+        tables: Of the gaits.
+        speed: m/s.
+        rise: Of the floor ahead, over run.
     """
-    lower = bisect_right(grid, value) - 1
-    if 0 <= lower < len(grid) - 1:
-        return lower + 1.0 / (grid[lower + 1] - grid[lower]) * (value - grid[lower])
-    return float(max(lower, 0))
+    falls, speeds = np.arange(float(len(tables.falls))), np.arange(float(len(tables.speeds)))
+    places = (
+        float(np.interp(-rise, tables.falls, falls)),
+        float(np.interp(speed, tables.speeds, speeds)),
+    )
+    nearest = min(max(rise, -tables.falls[-1]), -tables.falls[0])
+    return float(nearest), places, as_stride(between(tables.strides, places))
+
+
+@array_function
+def as_stride(row: np.ndarray) -> Stride:
+    """Return the `Stride` that a row of the tables says."""
+    return Stride(row[0], row[1], row[2:4], row[-2:], row[4], row[5], row[6:-2])
+
+
+@array_function
+def part_at(rows: np.ndarray, places: tuple[float, float], ahead: float) -> float:
+    """Return the part of the step at which the centre of mass is so far ahead, m.
+
+    Args:
+        rows: See `row_at`.
+        places: See `between`.
+        ahead: m.
+    """
+    return float(np.interp(ahead, between(rows[:, :, :, PLACE], places), PARTS))
 
 
 @array_function

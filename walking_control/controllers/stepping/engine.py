@@ -34,7 +34,7 @@ from walking_control.controllers.stepping.step_plan import (
     step_limits,
     StepLimits,
     StepPlan,
-    SwingLeg,
+    Swing,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
 from walking_control.controllers.stepping.touchdown import Descent, FAR, SLOW, Touchdown
@@ -187,15 +187,17 @@ class WalkingEngine:
         return np.asarray(0.5 * (self.body.feet[LEFT].position + self.body.feet[RIGHT].position))
 
     @property
-    def leg(self) -> SwingLeg:
+    def moving(self) -> Swing:
         """Return the leg in the air, its foot as it shall move."""
-        foot = self.heading.from_floor(self.swing.position)
-        foot[2] -= max(self.floor.rise, 0.0)  # down it goes faster
-        return SwingLeg(
-            SIDE[1 - self.stance],
-            foot,
-            self.heading.from_floor(self.swing.velocity[:2]),
-            self.heading.from_floor((self.body.feet[1 - self.stance].hip - self.body.com)[:2]),
+        swing, foot = self.swing, 1 - self.stance
+        return Swing(
+            SIDE[foot],
+            swing.position,
+            swing.velocity,
+            self.body.feet[foot].hip,
+            self.body.com,
+            self.heading.angle,
+            self.floor.rise,
         )
 
     def observe(self, state: WalkerState, values: SteppingParameters) -> None:
@@ -388,15 +390,16 @@ class WalkingEngine:
 
     def find_fall(self) -> Fall:
         """Find the pendulum: centre of mass and its velocity, from the stance foot."""
-        body, stance = self.body, self.body.feet[self.stance]
-        com = body.com - stance.position
-        momentum = body.momentum_about(stance.position)
-        com[2] = self.pendulum((self.floor.level @ com)[2])
-        velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
-        self.fall = Fall(
-            self.heading.from_floor(com[:2] + com[2] * self.floor.downhill),
-            self.heading.from_floor(velocity),
-            math.sqrt(self.gravity / com[2]),
+        body, floor = self.body, self.floor
+        self.fall = self.plan.fall(
+            body.com,
+            body.spin,
+            body.momentum,
+            body.feet[self.stance].position,
+            floor.level,
+            floor.downhill,
+            self.heading.angle,
+            (body.mass, self.gravity, FALLEN * self.values.height),
         )
         return self.fall
 
@@ -427,8 +430,17 @@ class WalkingEngine:
             center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
             dt: Time since the plan was made, s.
         """
-        middle = np.zeros(2) if center is None else center
-        return self.plan.find(self.fall, self.leg, aim, limits or self.limits, middle, dt)
+        middle, plan = np.zeros(2) if center is None else center, self.plan
+        return plan.search(
+            self.fall,
+            self.moving,
+            aim,
+            limits or self.limits,
+            middle,
+            plan.elapsed,
+            plan.step.remaining,
+            dt,
+        )
 
     def plan_step(self, dt: float) -> None:
         """Plan foothold and time, longer over an edge; shortly before touchdown they are kept."""

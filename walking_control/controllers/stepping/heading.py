@@ -18,6 +18,8 @@ import math
 
 import numpy as np
 
+from walking_control.models import array_function
+
 
 class Heading:
     """Where the robot shall look: its frame has x ahead and y to the left.
@@ -39,15 +41,20 @@ class Heading:
 
     def from_floor(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector of floor axes, ``(2,)`` or ``(3,)``, in the heading frame."""
-        c, s = math.cos(self.angle), math.sin(self.angle)
-        x, y, *z = vector.tolist()
-        return np.array([c * x + s * y, -s * x + c * y, *z])
+        return turn_back(vector, self.angle)
 
     def to_floor(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector of the heading frame, ``(2,)`` or ``(3,)``, in floor axes."""
-        c, s = math.cos(self.angle), math.sin(self.angle)
-        x, y, *z = vector.tolist()
-        return np.array([c * x - s * y, s * x + c * y, *z])
+        return turn_back(vector, -self.angle)
+
+
+@array_function
+def turn_back(vector: np.ndarray, heading: float) -> np.ndarray:
+    """Return a vector of floor axes, ``(2,)`` or ``(3,)``, seen in the frame of a heading, rad."""
+    c, s, turned = math.cos(heading), math.sin(heading), vector.copy()
+    turned[0] = c * vector[0] + s * vector[1]
+    turned[1] = -s * vector[0] + c * vector[1]
+    return np.asarray(turned)
 
 
 class StrideMean:

@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.stepping.heading import turn_back
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.swing import LATE
 from walking_control.models import array_function, compile_ahead
@@ -88,6 +89,18 @@ class SwingLeg(NamedTuple):
     foot: np.ndarray  # its foot from the stance foot, m, ``(3,)``
     velocity: np.ndarray  # of the foot, m/s, ``(2,)``
     hip: np.ndarray  # from the centre of mass, m, ``(2,)``
+
+
+class Swing(NamedTuple):
+    """The same as it is known, floor axes; `swing_leg` turns it."""
+
+    side: float  # 1 if it is the left one, -1 if the right one
+    position: np.ndarray  # where its foot shall be, from the stance foot, m, ``(3,)``
+    velocity: np.ndarray  # of the foot, m/s, ``(3,)``
+    hip: np.ndarray  # m, ``(3,)``
+    com: np.ndarray  # m, ``(3,)``
+    heading: float  # rad
+    rise: float  # of the foothold over the stance foot, m
 
 
 class Step(NamedTuple):
@@ -278,6 +291,98 @@ def plan_step(
 
 
 @array_function
+def find_fall(
+    com: np.ndarray,
+    spin: np.ndarray,
+    momentum: np.ndarray,
+    foot: np.ndarray,
+    level: np.ndarray,
+    downhill: np.ndarray,
+    heading: float,
+    body: tuple[float, float, float],
+) -> Fall:
+    """Return the pendulum of a body over a foot.
+
+    Args:
+        com: Centre of mass, floor axes, m, ``(3,)``.
+        spin: Angular momentum about it, kg m^2/s, ``(3,)``.
+        momentum: Linear momentum, kg m/s, ``(3,)``.
+        foot: Place of the one that stands, m, ``(3,)``.
+        level: Turns places on the slope into level ones, ``(3, 3)``.
+        downhill: Where gravity pulls along the floor, over what it pulls into it, ``(2,)``.
+        heading: rad.
+        body: Mass, kg, gravity, m/s^2, and how low a centre of mass counts, m.
+    """
+    way, (mass, gravity, lowest) = com - foot, body
+    x, y, z = way[0], way[1], way[2]
+    about = spin + np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ momentum
+    height = max((level @ way)[2], lowest)
+    place = way[:2] + height * downhill
+    velocity = np.array([about[1], -about[0]]) / (mass * height)
+    return Fall(
+        turn_back(place, heading), turn_back(velocity, heading), math.sqrt(gravity / height)
+    )
+
+
+@array_function
+def swing_leg(swing: Swing) -> SwingLeg:
+    """Return the leg in the air as plans see it; one that shall land higher goes down faster."""
+    place, heading = turn_back(swing.position, swing.heading), swing.heading
+    place[2] -= max(swing.rise, 0.0)
+    velocity, hip = turn_back(swing.velocity, heading), turn_back(swing.hip - swing.com, heading)
+    return SwingLeg(swing.side, place, velocity[:2], hip[:2])
+
+
+@array_function
+def find_step(
+    fall: Fall,
+    swing: Swing,
+    aim: Aim,
+    limits: StepLimits,
+    center: np.ndarray,
+    elapsed: float,
+    remaining: float,
+    dt: float,
+) -> Step:
+    """Return the step that an `Aim` asks for.
+
+    Args:
+        fall: The pendulum now.
+        swing: The leg in the air.
+        aim: What the step is for, its foothold from `center`.
+        limits: Of the step.
+        center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
+        elapsed: Time since the last touchdown, s.
+        remaining: That was left in the last plan, s; a floor that is late is waited for.
+        dt: Time since then, s.
+    """
+    leg, last, out = swing_leg(swing), remaining - dt, swing.side * center[1]
+    leg.foot[:2] -= center
+    step = plan_step(
+        Fall(fall.com - center, fall.velocity, fall.rate),
+        leg,
+        aim,
+        elapsed,
+        StepLimits(
+            limits.time,
+            limits.shortest,
+            limits.longest,
+            limits.width,
+            limits.reach,
+            limits.narrowest - out,
+            limits.widest - out,
+            limits.hip_reach,
+            limits.acceleration,
+            limits.lowering,
+        ),
+        last,
+    )
+    return Step(
+        step.foothold + center, last if remaining <= -LATE else step.remaining, step.missing
+    )
+
+
+@array_function
 def find_stop(
     fall: Fall, leg: SwingLeg, elapsed: float, limits: StepLimits, last: float, half: float
 ) -> tuple[int, float]:
@@ -323,7 +428,8 @@ class StepPlan:
         compiled: Whether the arithmetic is compiled.
 
     Attributes:
-        search: `plan_step`, compiled where that is asked for.
+        fall: `find_fall`, compiled where that is asked for.
+        search: `find_step`, likewise.
         press: `pressure_place`, likewise.
         stop: `find_stop`, likewise.
         step: The `Step` as it is planned now.
@@ -336,15 +442,18 @@ class StepPlan:
 
     def __init__(self, limits: StepLimits, compiled: bool) -> None:
         self.limits = limits
-        self.search, self.press, self.stop = plan_step, pressure_place, find_stop
+        self.fall, self.search = find_fall, find_step
+        self.press, self.stop = pressure_place, find_stop
         self.reset(math.inf)
         if compiled:
-            fall, aim = Fall(np.zeros(2), np.zeros(2), 1.0), steady_aim(np.zeros(3), 1.0, limits)
-            leg = SwingLeg(1.0, np.zeros(3), np.zeros(2), np.zeros(2))
-            self.search = compile_ahead(plan_step, fall, leg, aim, 1.0, limits, 1.0)
-            self.stop = compile_ahead(find_stop, fall, leg, 1.0, limits, 1.0, 1.0)
+            still, center = (np.zeros(3),) * 4, np.zeros(2)
+            self.fall = compile_ahead(find_fall, *still, np.eye(3), center, 0.0, (1.0, 1.0, 1.0))
+            fall, aim = Fall(center, center, 1.0), steady_aim(np.zeros(3), 1.0, limits)
+            swing = Swing(1.0, *still, 0.0, 0.0)
+            self.search = compile_ahead(find_step, fall, swing, aim, limits, center, 1.0, 1.0, 1.0)
+            self.stop = compile_ahead(find_stop, fall, swing_leg(swing), 1.0, limits, 1.0, 1.0)
             self.press = compile_ahead(
-                pressure_place, fall.com, self.step, fall.rate, aim.wanted, leg.side, limits
+                pressure_place, fall.com, self.step, fall.rate, aim.wanted, swing.side, limits
             )
 
     def reset(self, step_time: float) -> None:
@@ -355,28 +464,6 @@ class StepPlan:
     def begin(self) -> None:
         """Begin a step: nothing is planned yet."""
         self.step, self.elapsed = Step(np.zeros(2), math.inf, 0.0), 0.0
-
-    def find(
-        self, fall: Fall, leg: SwingLeg, aim: Aim, limits: StepLimits, center: np.ndarray, dt: float
-    ) -> Step:
-        """Return the step that an `Aim` asks for; the plan itself does not change.
-
-        Args:
-            fall: The pendulum now.
-            leg: The one that swings.
-            aim: What the step is for, its foothold from `center`.
-            limits: Of the step.
-            center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
-            dt: Time since the plan was made that `step` is, s.
-        """
-        last, out = self.step.remaining - dt, leg.side * float(center[1])
-        if out != 0.0 or center[0] != 0.0:
-            fall = Fall(fall.com - center, fall.velocity, fall.rate)
-            leg = leg._replace(foot=np.append(leg.foot[:2] - center, leg.foot[2]))
-            limits = limits._replace(narrowest=limits.narrowest - out, widest=limits.widest - out)
-        step: Step = self.search(fall, leg, aim, self.elapsed, limits, last)
-        remaining = last if self.step.remaining <= -LATE else step.remaining
-        return Step(step.foothold + center, remaining, step.missing)
 
     def keeps(self, early: float) -> bool:
         """Return whether touchdown is so near, `early` in s, that nothing is planned any more."""

@@ -14,6 +14,7 @@ Left out: torques of the motors, friction, noise, and whether a foot carries: se
 
 from walking_control.controllers import Stoppable
 from walking_control.controllers.stepping.engine import ANKLE, WalkingEngine
+from walking_control.controllers.stepping.step_plan import swing_leg
 
 
 def judge_stop(engine: WalkingEngine) -> Stoppable:
@@ -22,7 +23,5 @@ def judge_stop(engine: WalkingEngine) -> Stoppable:
     half = 0.5 * ANKLE * min(values.sole_length, values.sole_width)
     if not engine.walking:
         return Stoppable(0, half) if not engine.must_step() else Stoppable(-1, 0.0)
-    plan = engine.plan
-    return Stoppable(
-        *plan.stop(engine.fall, engine.leg, plan.elapsed, limits, plan.step.remaining, half)
-    )
+    plan, leg = engine.plan, swing_leg(engine.moving)
+    return Stoppable(*plan.stop(engine.fall, leg, plan.elapsed, limits, plan.step.remaining, half))

@@ -5,6 +5,7 @@ import numpy as np
 
 from walking_control.controllers import Size, SteppingParameters, USUAL
 from walking_control.controllers.stepping.trim import SpeedTrim
+from walking_control.models import array_function
 from walking_control.models.signals import Reference
 
 SLOWING = 3.0  # times faster it slows down than it speeds up
@@ -17,6 +18,7 @@ class VelocityAim:
         wanted: What is commanded, within the limits, ``(3,)``.
         value: What is aimed at now, ``(3,)``.
         begun_for: What of it the step under way is for, m/s, ``(2,)``.
+        rate: How fast that changes, m/s^2.
         crouch: By which share of its height the base is lowered.
 
     Args:
@@ -30,7 +32,7 @@ class VelocityAim:
 
     def reset(self) -> None:
         """Begin anew, at rest."""
-        self.wanted, self.value, self._rate = np.zeros(3), np.zeros(3), 0.0
+        self.wanted, self.value, self.rate = np.zeros(3), np.zeros(3), 0.0
         self.begun_for, self.crouch = np.zeros(2), 0.0
         self.trim.reset()
 
@@ -46,7 +48,7 @@ class VelocityAim:
         wanted = reference.velocity_within(velocity_limits(values), usual)
         if blocked:
             wanted[0] = min(wanted[0], 0.0)
-        self.wanted, self._rate, self.crouch = wanted, values.speed_rate, reference.lower
+        self.wanted, self.rate, self.crouch = wanted, values.speed_rate, reference.lower
 
     def after(self, time: float, slowing: float = SLOWING) -> np.ndarray:
         """Return what will be aimed at after a time in s, ``(3,)``; nothing changes.
@@ -55,11 +57,8 @@ class VelocityAim:
             time: From now, s.
             slowing: How many times faster it slows down than it speeds up.
         """
-        most, after = self._rate * time, []  # three numbers: Python is faster than numpy
-        for now, wanted in zip(self.value.tolist(), self.wanted.tolist()):
-            step = most * (slowing if abs(wanted) < abs(now) else 1.0)
-            after.append(now + min(max(wanted - now, -step), step))
-        return np.array(after)
+        most, ways = self.rate * time, zip(self.value.tolist(), self.wanted.tolist())
+        return np.array([approach(now, wanted, most, slowing) for now, wanted in ways])
 
     @property
     def planned(self) -> np.ndarray:
@@ -67,6 +66,20 @@ class VelocityAim:
         return np.array(
             [v + more for v, more in zip(self.value.tolist(), (*self.trim.value.tolist(), 0.0))]
         )
+
+
+@array_function
+def approach(now: float, wanted: float, most: float, slowing: float) -> float:
+    """Return a velocity, moved towards the one that is wanted; all in m/s, or rad/s.
+
+    Args:
+        now: The velocity.
+        wanted: Where it goes.
+        most: How far it is moved.
+        slowing: How many times farther if it slows down.
+    """
+    step = most * (slowing if abs(wanted) < abs(now) else 1.0)
+    return now + min(max(wanted - now, -step), step)
 
 
 def velocity_limits(values: SteppingParameters) -> tuple[float, float, float]:
