@@ -118,6 +118,7 @@ def test_late_and_split_messages_and_pauses_at_random_are_borne(
         ('dribbel', (), 2),
         pytest.param('walker3d', WALKER, 5, marks=pytest.mark.long),
         pytest.param('walker3d', STEPPER, 5, marks=pytest.mark.long),
+        pytest.param('humanoid', (), 0, marks=pytest.mark.long),
     ],
 )
 def test_feet_far_behind_the_joints_are_borne(robot, overrides, steps):

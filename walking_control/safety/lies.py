@@ -257,6 +257,7 @@ class LieDetector:
         self._carried += heard * measurement.foot_force
         if silent:
             self._looks.clear()
+            self._felt.clear()  # it may have slowed down meanwhile
         if measurement.stamp < self._next - 1e-6:
             return None
         self._next = measurement.stamp + STEP
