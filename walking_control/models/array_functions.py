@@ -76,7 +76,7 @@ def _fill(block: np.ndarray, fields: Any) -> Any:
 
 @cache
 def say_once(words: str) -> None:
-    """Tell the user a sentence about compiled code, and never again."""
+    """Tell the user a sentence, and never again."""
     print(words, file=sys.stderr)
 
 

@@ -9,7 +9,6 @@ import math
 import os
 from pathlib import Path
 import re
-import sys
 import tempfile
 from typing import Any, IO, NoReturn
 from unittest import mock
@@ -19,6 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import Findings, refusing, require, require_known, UrdfError
+from walking_control.models.array_functions import say_once
 from walking_control.models.urdf_structure import check_numbers, check_structure, LARGEST, MOVING
 
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
@@ -269,12 +269,7 @@ def _check_readable(text: str, path: Path | str) -> None:
         error = error and f'{error}; {said}'
     require(not error, f'URDF {path}', limit=f'is not read by Pinocchio: {error}', error=UrdfError)
     if remarks:
-        _say_once(said)
-
-
-@lru_cache
-def _say_once(words: str) -> None:
-    print(words, file=sys.stderr)
+        say_once(said)
 
 
 def _read(text: str) -> tuple[str, list[str]]:

@@ -79,7 +79,6 @@ class Truth:
         'work',
         'electrical_energy',
     )
-    trip: str | None
 
     def __init__(self, robot: Robot) -> None:
         self._base, self._feels = robot.base, bool(robot.foot_sensors)
@@ -87,7 +86,7 @@ class Truth:
         self.v = np.zeros(robot.base.nv + len(robot.joints))
         self.foot_force = np.zeros((len(robot.feet), 3))
         self.foot_height = np.full(len(robot.feet), np.nan)
-        self.trip = None
+        self.trip: str | None = None
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.work = np.zeros(len(robot.efforts))
         self.electrical_energy = 0.0

@@ -164,9 +164,7 @@ class Sensors:
         values: `SensorParameters`.
     """
 
-    _stamp: float | None
     _position: np.ndarray
-    _velocity: np.ndarray
 
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
         feet = len(robot.foot_sensors)
@@ -233,7 +231,7 @@ class Sensors:
             biases = self._bias_size * self._slow.standard_normal(len(self._bias_size))
             self._biases[imu] = np.split(biases, 3)
             self._wanders[imu] = self._slow.standard_normal(3)
-        self._stamp = None
+        self._stamp: float | None = None
         self._past: dict[str, list[tuple[float, np.ndarray]]] = {}
 
     def spoil(self, measurement: Measurement) -> None:
@@ -412,7 +410,6 @@ class InertialUnit:
         link: That carries it.
     """
 
-    _time: float | None
     _rotation: pin.Quaternion
     _velocity: np.ndarray
 
@@ -426,7 +423,7 @@ class InertialUnit:
 
     def reset(self) -> None:
         """Forget the past: the next measurement is the first."""
-        self._time = None
+        self._time: float | None = None
 
     def measure(
         self, q: np.ndarray, v: np.ndarray, time: float, parts: Sequence[np.ndarray]

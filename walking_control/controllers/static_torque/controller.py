@@ -48,9 +48,6 @@ class PostureControl(Controller):
 
     name = 'static_torque'
     parameters = StaticTorqueParameters
-    status: str
-    solution: StaticSolution | None
-    shortfall: Shortfall | None
 
     def __init__(self, robot_file: RobotFile, values: StaticTorqueParameters) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
@@ -93,7 +90,9 @@ class PostureControl(Controller):
 
     def _clear(self) -> None:
         n = len(self.dynamics.joints)
-        self.status, self.solution, self.shortfall = HOLDING, None, None
+        self.status = HOLDING
+        self.solution: StaticSolution | None = None
+        self.shortfall: Shortfall | None = None
         self._explanation: Explanation | None = None
         self.feedforward = np.zeros(n)
         self._loads: dict[str, float] = {}  # on each foot, as last planned, N

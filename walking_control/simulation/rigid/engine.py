@@ -173,7 +173,6 @@ class PlanarEngine(EventEngine):
     state: rm.RigidState
     move: Callable[[float], int]  # integrates for a time, s; returns a status of `rigid.model`
     workspace: rm.Workspace
-    _before: np.ndarray  # coordinates before the step
 
     def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
         require(
