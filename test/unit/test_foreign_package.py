@@ -122,7 +122,9 @@ def test_it_walks_from_the_command_line(environment, tmp_path):
     assert summary['steps'] >= 1
 
 
-@pytest.mark.parametrize('plant', ['rigid', 'mujoco', 'compliant', 'moon'])
+@pytest.mark.parametrize(
+    'plant', [pytest.param('rigid', marks=pytest.mark.long), 'mujoco', 'compliant', 'moon']
+)
 def test_it_walks_in_every_plant(installed, plant):
     """A law from outside would fit some plants alone."""
     run = wc.simulate(

@@ -162,6 +162,7 @@ def names_from(paths, places):
                 yield path, places.get((module, alias.name), (module, alias.name))
 
 
+@pytest.mark.long
 def test_tests_reach_few_insides():
     """Tests of what one module keeps to itself would have to be written anew with each change.
 

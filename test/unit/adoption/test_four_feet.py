@@ -32,7 +32,8 @@ def test_it_gets_a_law_that_fits(adopted):
 
 
 @pytest.mark.parametrize(
-    'plant', ['mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant']
+    'plant',
+    ['mujoco', *(pytest.param(plant, marks=pytest.mark.long) for plant in ('dart', 'compliant'))],
 )
 def test_it_stands_on_every_plant_in_space(adopted, plant):
     """A plant or the law would count on two feet, or a point be trusted with a moment."""

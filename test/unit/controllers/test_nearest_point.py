@@ -46,7 +46,7 @@ def room(A, d):
     return -answer.x[-1]
 
 
-@pytest.mark.parametrize('spread', [0.0, 1.5, 3.0])
+@pytest.mark.parametrize('spread', [0.0, pytest.param(1.5, marks=pytest.mark.long), 3.0])
 def test_answers_are_optimal_or_there_is_none(spread):
     """An effort that is allowed but not the nearest throws away what the motors could do; a false
     'impossible' lets go of a foot that could be held."""

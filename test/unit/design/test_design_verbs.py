@@ -221,8 +221,8 @@ def test_bad_options_are_one_line(capsys, arguments):
     'options',
     [
         ['--torque', '1e-300', '--direction', '1e300,0,1'],
-        ['--axes', 'z'],
-        ['--efficiency', '0.4,0.9', '--reduction', '1e-6'],
+        pytest.param(['--axes', 'z'], marks=pytest.mark.long),
+        pytest.param(['--efficiency', '0.4,0.9', '--reduction', '1e-6'], marks=pytest.mark.long),
         ['--back-efficiency', '1e-9,1'],
     ],
 )

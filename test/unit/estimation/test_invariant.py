@@ -155,7 +155,7 @@ def walking(tick):
     return np.array([phase < 0.55, phase >= 0.45 or phase < 0.05])
 
 
-@pytest.mark.parametrize('tachometers', [True, False])
+@pytest.mark.parametrize('tachometers', [pytest.param(True, marks=pytest.mark.long), False])
 @pytest.mark.parametrize(
     'free', [pytest.param(FREE, marks=pytest.mark.long), IN_PLANE], ids=['free', 'planar']
 )

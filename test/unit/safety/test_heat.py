@@ -43,7 +43,7 @@ def test_a_hot_motor_stops_the_robot_to_a_stand():
     assert supervisor.led
 
 
-@pytest.mark.parametrize('clock', [None, 'steady'])
+@pytest.mark.parametrize('clock', [pytest.param(None, marks=pytest.mark.long), 'steady'])
 def test_a_motor_cools_while_a_fault_lasts(clock):
     """The fault of a hot motor could never be cleared, however long the robot rests."""
     robot, joint = warmed(BADLY_COOLED)
