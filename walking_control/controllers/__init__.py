@@ -35,8 +35,9 @@ _PUBLIC, __all__, __getattr__ = open_door(
         'stepping.step_plan': 'Fall steady_aim Step SwingLeg',
         'stepping.stepping_tasks': 'posture_tasks standing_tasks step_tasks swing_task',
         'stepping.swing': 'SwingFoot',
-        'stepping.tasks': 'BalanceTask FootTask FootTurnTask Gains HeightTask JointTask '
+        'stepping.tasks': 'BalanceTask FootTask FootTurnTask HeightTask JointTask '
         'PressureTask Task TorsionTask TrunkTask',
         'stepping.velocity_aim': 'SLOWING velocity_limits',
+        'stepping.whole_body': 'Gains',
     },
 )

@@ -62,7 +62,6 @@ from walking_control.controllers.stepping.swing import SwingFoot as SwingFoot
 from walking_control.controllers.stepping.tasks import BalanceTask as BalanceTask
 from walking_control.controllers.stepping.tasks import FootTask as FootTask
 from walking_control.controllers.stepping.tasks import FootTurnTask as FootTurnTask
-from walking_control.controllers.stepping.tasks import Gains as Gains
 from walking_control.controllers.stepping.tasks import HeightTask as HeightTask
 from walking_control.controllers.stepping.tasks import JointTask as JointTask
 from walking_control.controllers.stepping.tasks import PressureTask as PressureTask
@@ -71,6 +70,7 @@ from walking_control.controllers.stepping.tasks import TorsionTask as TorsionTas
 from walking_control.controllers.stepping.tasks import TrunkTask as TrunkTask
 from walking_control.controllers.stepping.velocity_aim import SLOWING as SLOWING
 from walking_control.controllers.stepping.velocity_aim import velocity_limits as velocity_limits
+from walking_control.controllers.stepping.whole_body import Gains as Gains
 
 __all__ = [
     'ArrayLaw',

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from walking_control.controllers.stepping.size import GRAVITY, size_of
 from walking_control.models import Dynamics, passive_torques, ROOT
+from walking_control.models.array_functions import as_block
 from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
@@ -43,6 +44,15 @@ class Foot(NamedTuple):
     hip: np.ndarray
 
 
+class Instant(NamedTuple):
+    """How the robot moves, as compiled code takes it."""
+
+    angles: np.ndarray  # of the joints, rad, ``(nv - 6,)``
+    velocity: np.ndarray  # ``(nv,)``
+    rotation: np.ndarray  # base to floor frame, ``(3, 3)``
+    feet: Foot  # all in a row: each array has one more dimension, the first
+
+
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
@@ -65,7 +75,8 @@ class Body:
         momentum: Linear momentum, kg m/s, ``(3,)``.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
-        all_feet: The same in a row: each array has one more dimension, the first.
+        now: Views of what of this moves.
+        block: The same in one piece of memory, see `as_block`.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
@@ -103,13 +114,21 @@ class Body:
         self._zero = np.zeros(self.nv)
         self._is_passive = bool(robot.springs or robot.friction)
         self._lower = np.tri(self.nv, k=-1, dtype=bool)
-        self.all_feet = Foot(
-            *(
-                np.zeros((len(self._frames), *shape))
-                for shape in ((3,), (3, 3), (6,), (6,), (6, self.nv), (3,))
+        self.block, self.now = as_block(
+            Instant(
+                np.zeros(self._model.nq - ROOT - 1),
+                self._zero,
+                np.eye(3),
+                Foot(
+                    *(
+                        np.zeros((len(self._frames), *shape))
+                        for shape in ((3,), (3, 3), (6,), (6,), (6, self.nv), (3,))
+                    )
+                ),
             )
         )
-        self.feet = [Foot(*each) for each in zip(*self.all_feet)]
+        self.angles, self.velocity, self.rotation, feet = self.now
+        self.feet = [Foot(*each) for each in zip(*feet)]
         # what is read each tick is bound to Pinocchio's memory: a look-up there takes a microsecond
         self.mass_matrix, self.bias = self._data.M, self._data.nle
         self._motion = (
@@ -119,8 +138,6 @@ class Body:
             self._data.hg.angular,
         )
         self.com, self.momentum, self.spin = np.zeros((3, 3))
-        self.angles = dynamics.to_pinocchio(np.zeros(dynamics.nq))[ROOT + 1 :]
-        self.velocity, self.rotation = self._zero.copy(), np.eye(3)
         self._places = [
             (
                 foot,
@@ -150,7 +167,7 @@ class Body:
         self.q, self.v = q, v
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
-        self.velocity[:] = V
+        self.angles[:], self.velocity[:] = Q[ROOT + 1 :], V
         pin.computeAllTerms(model, data, Q, V)
         np.copyto(self.mass_matrix, self.mass_matrix.T, where=self._lower)
         if self._is_passive:

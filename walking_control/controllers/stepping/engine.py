@@ -56,6 +56,7 @@ from walking_control.models import (
     WalkerState,
     World,
 )
+from walking_control.models.pose import unit_quaternion
 
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
@@ -207,13 +208,12 @@ class WalkingEngine:
             state: What is known.
             values: The parameters of this tick.
         """
-        self.values, dynamics, base = values, self.dynamics, state.base
+        self.values, base = values, state.base
         self.plan.limits = step_limits(values, self.body.quickest)
         self.place = base.position[:2]
-        q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
-        dynamics.configuration(state.position, base.orientation, out=q)
-        v[:3] = base.linear @ base.rotation
-        v[3:ROOT], v[ROOT:] = base.angular, state.velocity
+        turn = unit_quaternion(base.orientation.tolist())
+        q = np.array((0.0, 0.0, 0.0, *turn, *state.position.tolist()))
+        v = np.concatenate((base.linear @ base.rotation, base.angular, state.velocity))
         self.body.update(*self._prediction.predict(q, v))
         self.floor.observe(state, values)
         self.heading.begin(self.body.yaw)

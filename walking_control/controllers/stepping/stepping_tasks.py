@@ -43,9 +43,7 @@ def step_tasks(engine: WalkingEngine) -> list[Task]:
         swing_task(engine, Gains(values.swing_stiffness, values.swing_damping, SWING))
     ]
     if engine.soles or contact.size == 4:
-        axes = slice(0 if engine.soles else 2, 3)
-        if contact.blade:  # no joint rolls it
-            axes = slice(1, 3)
+        first = 1 if contact.blade else 0 if engine.soles else 2  # no joint rolls a blade
         tasks.append(
             FootTurnTask(
                 1 - stance,
@@ -54,7 +52,7 @@ def step_tasks(engine: WalkingEngine) -> list[Task]:
                     *engine.touchdown.trip.turning(values.swing_stiffness, values.swing_damping),
                     TILT,
                 ),
-                axes=axes,
+                axes=slice(first, 3),
                 own=contact.blade,
             )
         )

@@ -11,53 +11,16 @@ against the others. A law makes its list of tasks anew each tick, the program is
     engine.act((stance,), [FootTask(...), TrunkTask(...), PressureTask(...)], dt, command)
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.stepping.whole_body import WholeBody
+from walking_control.controllers.stepping.whole_body import FOOT, Gains, GIVEN, TRUNK, WholeBody
 from walking_control.models.base import ROOT
 
 LOWEST, HIGHEST = -8.0, 15.0  # m/s^2: limits of the base's vertical acceleration
 STILL, UPRIGHT = np.zeros(3), np.eye(3)
-
-
-class Gains(NamedTuple):
-    """How strongly a task pulls, and how much it counts when not all can be met."""
-
-    stiffness: float  # 1/s^2
-    damping: float  # 1/s
-    weight: float  # of the squared error
-
-    def pull(
-        self,
-        acceleration: np.ndarray,
-        error: np.ndarray,
-        wanted: np.ndarray,
-        velocity: np.ndarray,
-        drift: np.ndarray,
-    ) -> list[float]:
-        """Return what a task asks of the joints' accelerations: of three numbers, in Python.
-
-        Args:
-            acceleration: That is wanted, ``(3,)``.
-            error: Of the place, likewise.
-            wanted: Velocity, likewise.
-            velocity: As it is, likewise.
-            drift: Acceleration without any of the joints, likewise.
-        """
-        return [
-            a + self.stiffness * e + self.damping * (v - w) - d
-            for a, e, v, w, d in zip(
-                acceleration.tolist(),
-                error.tolist(),
-                wanted.tolist(),
-                velocity.tolist(),
-                drift.tolist(),
-                strict=True,
-            )
-        ]
 
 
 class Task(Protocol):
@@ -79,12 +42,11 @@ class FootTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        foot, gains = program.body.feet[self.foot], self.gains
-        error = self.position - (foot.position - program.body.feet[self.origin].position)
-        wanted = gains.pull(
-            self.acceleration, error, self.velocity, foot.velocity[:3], foot.drift[:3]
+        feet = program.body.feet
+        error = self.position - (feet[self.foot].position - feet[self.origin].position)
+        program.pull(
+            FOOT, self.gains, self.velocity, self.acceleration, error, 0, 3, self.foot, 0, False
         )
-        program.want(foot.jacobian[:3], wanted, gains.weight)
 
 
 class FootTurnTask(NamedTuple):
@@ -100,15 +62,10 @@ class FootTurnTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        foot, gains = program.body.feet[self.foot], self.gains
-        error = foot.rotation @ pin.log3(foot.rotation.T @ self.rotation)
-        wanted: Any = gains.pull(
-            self.acceleration, error, self.velocity, foot.velocity[3:], foot.drift[3:]
-        )
-        rows = foot.jacobian[3:]
-        if self.own:
-            rows, wanted = foot.rotation.T @ rows, foot.rotation.T @ wanted
-        program.want(rows[self.axes], wanted[self.axes], gains.weight)
+        rotation = program.body.feet[self.foot].rotation
+        error = rotation @ pin.log3(rotation.T @ self.rotation)
+        place = self.axes.start, self.axes.stop, self.foot, 3, self.own
+        program.pull(FOOT, self.gains, self.velocity, self.acceleration, error, *place)
 
 
 class TrunkTask(NamedTuple):
@@ -125,12 +82,9 @@ class TrunkTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         body = program.body
         error = pin.log3(body.rotation.T @ self.heading @ self.turn)
-        for gains, axes in ((self.tilt, slice(0, 2)), (self.yaw, slice(2, 3))):
+        for gains, axes in ((self.tilt, (0, 2)), (self.yaw, (2, 3))):
             if gains is not None:
-                wanted = gains.pull(
-                    self.acceleration, error, self.velocity, body.velocity[3:ROOT], STILL
-                )
-                program.want(UPRIGHT[axes], wanted[axes], gains.weight, 3)
+                program.pull(TRUNK, gains, self.velocity, self.acceleration, error, *axes)
 
 
 class HeightTask(NamedTuple):
@@ -152,7 +106,7 @@ class HeightTask(NamedTuple):
         size = body.size.acceleration
         acceleration = min(max(acceleration, LOWEST * size), HIGHEST * size)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ velocity)
-        program.want(up[None], (acceleration - drift,), gains.weight)
+        program.ask(GIVEN, gains.weight, 0, 3, 1, acceleration - drift, *up.tolist())
 
 
 class JointTask(NamedTuple):
@@ -172,7 +126,7 @@ class JointTask(NamedTuple):
             + gains.stiffness * (self.angle - angle)
             + gains.damping * (self.velocity - rate)
         )
-        program.want(UPRIGHT[:1, :1], (wanted,), gains.weight, column)
+        program.ask(GIVEN, gains.weight, column, 1, 1, wanted, 1.0)
 
 
 class BalanceTask(NamedTuple):
@@ -204,12 +158,11 @@ class PressureTask(NamedTuple):
         contact, place, column = program.contact, self.place, program.column(self.foot)
         if contact.blade:
             ahead = program.body.feet[self.foot].rotation[:2, 0]
-            rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
-            program.want(rows, (0.0,), self.weight, column)
+            program.ask(GIVEN, self.weight, column, 4, 1, 0.0, 0.0, 0.0, float(ahead @ place), 1.0)
         if contact.size == 6:
             x, y = place[:2].tolist()
-            rows = np.array([[0.0, 0.0, -y, 1.0, 0.0, 0.0], [0.0, 0.0, x, 0.0, 1.0, 0.0]])
-            program.want(rows, (0.0, 0.0), self.weight, column)
+            rows = 0.0, 0.0, -y, 1.0, 0.0, 0.0, 0.0, 0.0, x, 0.0, 1.0, 0.0
+            program.ask(GIVEN, self.weight, column, 6, 2, 0.0, 0.0, *rows)
 
 
 class TorsionTask(NamedTuple):
@@ -221,4 +174,4 @@ class TorsionTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        program.want(UPRIGHT[:1, :1], (self.moment,), self.weight, program.column(self.foot) + 3)
+        program.ask(GIVEN, self.weight, program.column(self.foot) + 3, 1, 1, self.moment, 1.0)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.body import Body, Instant
 from walking_control.models import array_function, compile_ahead, GearedMotor, ROOT
+from walking_control.models.array_functions import as_block
 from walking_control.statics import Contact, FRICTION, solvers, wrench_limits
 from walking_control.statics.solvers import Problem
 
@@ -30,7 +31,16 @@ STOP_TIME = 0.015  # s: how fast a joint of a swinging leg is held back from its
 STOP_GAP = 0.05  # rad: before it; behind a straight knee a leg would only lock itself,
 STOP_BRAKE = 1000.0  # rad/s^2: at most
 REGULAR, REGULAR_FORCE = 1e-7, 1e-6  # weights of the squared accelerations and forces
-WISHES = 32  # rows that can be wished in a tick, and one for each joint
+# kinds of wishes; what their numbers are, `rows_of` says
+GIVEN, TRUNK, FOOT = range(3)
+
+
+class Gains(NamedTuple):
+    """How strongly a task pulls, and how much it counts when not all can be met."""
+
+    stiffness: float  # 1/s^2
+    damping: float  # 1/s
+    weight: float  # of the squared error
 
 
 class FootContact:
@@ -95,7 +105,7 @@ class Bounds(NamedTuple):
 
     rows: np.ndarray  # of the floor, see `FootContact`, ``(m, size)``
     parts: np.ndarray  # likewise, ``(size,)``
-    blade: bool  # likewise
+    blade: int  # likewise
     lower: np.ndarray  # angle at which a leg in the air is held back, rad
     upper: np.ndarray  # likewise
     speeds: np.ndarray  # largest, rad/s
@@ -103,28 +113,6 @@ class Bounds(NamedTuple):
     efforts: np.ndarray  # largest torques, N m
     stall: np.ndarray  # that the supply causes at rest, N m; infinite without a supply voltage
     drag: np.ndarray  # lost of them with speed, N m s/rad
-
-
-class Wishes(NamedTuple):
-    """What is wanted: in each span of rows, rows @ (unknowns from the first column) = values."""
-
-    rows: np.ndarray  # ``(rows, n)``
-    values: np.ndarray  # ``(rows,)``
-    spans: np.ndarray  # first and last row, first and last column, ``(rows, 4)``
-    weights: np.ndarray  # ``(rows,)``
-
-
-class Instant(NamedTuple):
-    """What the robot is, as `fill_program` takes it: arrays of its `Body`."""
-
-    mass_matrix: np.ndarray  # ``(nv, nv)``
-    bias: np.ndarray  # ``(nv,)``
-    angles: np.ndarray  # of the joints, rad, ``(nv - 6,)``
-    velocity: np.ndarray  # ``(nv,)``
-    rotations: np.ndarray  # of all feet, ``(n, 3, 3)``
-    velocities: np.ndarray  # likewise, ``(n, 6)``
-    drifts: np.ndarray  # likewise, ``(n, 6)``
-    jacobians: np.ndarray  # likewise, ``(n, 6, nv)``
 
 
 class Program(NamedTuple):
@@ -176,21 +164,59 @@ def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
 
 
 @array_function
-def add_wishes(wishes: Wishes, count: int, hessian: np.ndarray, gradient: np.ndarray) -> None:
-    """Add so many wishes as weighted least squares.
+def rows_of(kind: int, own: np.ndarray, now: Instant) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return what a wish says: rows and values, rows @ (unknowns from a column) = values.
+
+    Its numbers are, after its weight: GIVEN: the column, how many unknowns, how many rows, their
+    values, the rows. The others pull: stiffness and damping; velocity and acceleration that are
+    wanted and what is missing, of three axes each; the first axis that counts and the one after the
+    last; TRUNK no more, FOOT: which foot, 0 or 3: whether it moves or turns, and whether the axes
+    are its own, not the floor's.
 
     Args:
-        wishes: Rows, what they shall be, and weights.
-        count: How many of them count.
-        hessian: Changed in place, ``(nv, nv)``.
-        gradient: Changed in place, ``(nv,)``.
+        kind: Of the wish.
+        own: Its numbers, ``(n,)``.
+        now: How the robot moves.
+
+    Returns:
+        ``(k, m)``, ``(k,)`` and the first column.
     """
-    for i in range(count):
-        row, end, first, last = wishes.spans[i]
-        rows = np.ascontiguousarray(wishes.rows[row:end, first:last])
-        weighted = wishes.weights[i] * rows.T
+    if kind == GIVEN:
+        values, rows = own[4 : 4 + int(own[3])], own[4 + int(own[3]) :].copy()
+        return rows.reshape(int(own[3]), int(own[2])), values, int(own[1])
+    wanted, asked, error = own[3:6], own[6:9], own[9:12]
+    first, last, axes = int(own[12]), int(own[13]), np.eye(3)
+    if kind == TRUNK:
+        asked = asked + own[1] * error + own[2] * (wanted - now.velocity[3:ROOT])
+        return axes[first:last], asked[first:last], 3
+    feet, foot, i = now.feet, int(own[14]), int(own[15])
+    velocity, drift = feet.velocity[foot][i : i + 3], feet.drift[foot][i : i + 3]
+    asked = asked + own[1] * error + own[2] * (wanted - velocity) - drift
+    if own[16]:
+        axes[:] = feet.rotation[foot].T
+    return (axes @ feet.jacobian[foot][i : i + 3])[first:last], (axes @ asked)[first:last], 0
+
+
+@array_function
+def add_wishes(wishes: np.ndarray, now: Instant, hessian: np.ndarray, gradient: np.ndarray) -> None:
+    """Add wishes as weighted least squares.
+
+    Args:
+        wishes: Wish by wish: its kind, how many numbers follow, its weight, and as `rows_of`
+            says, ``(n,)``.
+        now: How the robot moves.
+        hessian: Changed in place, ``(n, n)``.
+        gradient: Changed in place, ``(n,)``.
+    """
+    begin = 0
+    while begin < len(wishes):
+        own = wishes[begin + 2 : begin + 2 + int(wishes[begin + 1])]
+        some, values, first = rows_of(int(wishes[begin]), own, now)
+        rows, last = np.ascontiguousarray(some), first + some.shape[1]
+        weighted = own[0] * rows.T
         hessian[first:last, first:last] += weighted @ rows
-        gradient[first:last] -= weighted @ wishes.values[row:end]
+        gradient[first:last] -= weighted @ np.ascontiguousarray(values)
+        begin += 2 + len(own)
 
 
 @array_function
@@ -257,44 +283,52 @@ def slow_down(
 
 
 @array_function
-def fill_program(bounds: Bounds, wishes: Wishes, count: int, now: Instant, program: Program) -> int:
+def fill_program(
+    bound_to: Sequence[Bounds],
+    wishes: np.ndarray,
+    instant: Sequence[Instant],
+    mass_matrix: np.ndarray,
+    bias: np.ndarray,
+    program: Program,
+) -> int:
     """Write the program of a tick.
 
     Args:
-        bounds: What joints, motors and the floor can do.
-        wishes: What is wanted.
-        count: How many of the wishes are of this tick.
-        now: What the robot is.
+        bound_to: One `Bounds`, see `as_block`: what joints, motors and the floor can do.
+        wishes: What is wanted, see `add_wishes`.
+        instant: One `Instant`: how the robot moves.
+        mass_matrix: ``(nv, nv)``.
+        bias: ``(nv,)``.
         program: Filled.
 
     Returns:
         How many rows the program has.
     """
+    bounds, now, velocity = bound_to[0], instant[0], instant[0].velocity
     hessian, gradient, rows, bound, feet, standing, low, high = program
-    bias, velocity = now.bias, now.velocity
     nv, size, floor = len(bias), len(bounds.parts), len(bounds.rows)
     free = nv - ROOT
     equalities = ROOT + size * len(feet)
-    rows[:ROOT, :nv], bound[:ROOT] = now.mass_matrix[:ROOT], -bias[:ROOT]
+    rows[:ROOT, :nv], bound[:ROOT] = mass_matrix[:ROOT], -bias[:ROOT]
     torque = rows[equalities : equalities + free]
-    torque[:, :nv] = now.mass_matrix[ROOT:]
+    torque[:, :nv] = mass_matrix[ROOT:]
     first, limit = ROOT, equalities + 2 * free
     for i in range(len(feet)):
         foot, column = feet[i], nv + size * i
-        turn, jacobian = turn_about_normal(now.rotations[foot]), now.jacobians[foot]
+        turn, jacobian = turn_about_normal(now.feet.rotation[foot]), now.feet.jacobian[foot]
         # acceleration that would let it go on and not come to rest
-        motion = now.drifts[foot] + REST_RATE * now.velocities[foot]
+        motion = now.feet.drift[foot] + REST_RATE * now.feet.velocity[foot]
+        held, block = jacobian[bounds.parts], turn[bounds.parts][:, bounds.parts]
+        faces = rows[limit : limit + floor, column : column + size]
         if bounds.blade:
-            jacobian, motion = turn @ jacobian, turn @ motion
-        held = jacobian[bounds.parts]
+            held, motion = (turn @ jacobian)[bounds.parts], turn @ motion
+            faces[:] = bounds.rows
+        else:
+            faces[:] = bounds.rows @ np.ascontiguousarray(block)
         rows[:ROOT, column : column + size] = -held.T[:ROOT]
         torque[:, column : column + size] = -held.T[ROOT:]
         rows[first : first + size, :nv] = held
         bound[first : first + size] = -motion[bounds.parts]
-        block = np.ascontiguousarray(turn[bounds.parts][:, bounds.parts])
-        rows[limit : limit + floor, column : column + size] = (
-            bounds.rows if bounds.blade else bounds.rows @ block
-        )
         first, limit = first + size, limit + floor
     rows[equalities + free : equalities + 2 * free] = -torque
     low[:], high[:] = torque_range(bounds.efforts, bounds.stall, bounds.drag, velocity[ROOT:])
@@ -305,7 +339,7 @@ def fill_program(bounds: Bounds, wishes: Wishes, count: int, now: Instant, progr
     gradient[:] = 0.0
     for i in range(len(gradient)):
         hessian[i, i] = REGULAR if i < nv else REGULAR_FORCE
-    add_wishes(wishes, count, hessian, gradient)
+    add_wishes(wishes, now, hessian, gradient)
     slow_down(bounds, velocity[ROOT:], hessian, gradient)
     return limit
 
@@ -330,59 +364,44 @@ class WholeBody:
         compiled: bool = False,
         rest: np.ndarray | None = None,
     ) -> None:
-        self.body, self.contact, feet = body, contact, body.all_feet
+        self.body, self.contact = body, contact
         self.rest = np.zeros(body.nv - ROOT) if rest is None else rest
-        self._bounds = Bounds(
-            contact.rows,
-            contact.parts,
-            contact.blade,
-            stops[0] + STOP_GAP,
-            stops[1] - STOP_GAP,
-            motors.speeds,
-            BRAKE * body.leg_length**2,
-            motors.efforts,
-            np.array([motor.stall_effort for motor in motors.motors]),
-            np.array([motor.speed_drag for motor in motors.motors]),
+        block, self._bounds = as_block(
+            Bounds(
+                contact.rows,
+                contact.parts,
+                int(contact.blade),
+                stops[0] + STOP_GAP,
+                stops[1] - STOP_GAP,
+                motors.speeds,
+                BRAKE * body.leg_length**2,
+                motors.efforts,
+                np.array([motor.stall_effort for motor in motors.motors]),
+                np.array([motor.speed_drag for motor in motors.motors]),
+            )
         )
-        self._now = Instant(
-            body.mass_matrix,
-            body.bias,
-            body.angles,
-            body.velocity,
-            feet.rotation,
-            feet.velocity,
-            feet.drift,
-            feet.jacobian,
-        )
+        contact.rows = self._bounds.rows
         self.solver = solvers.load()
         self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
-        most, wishes = body.nv + contact.size * len(body.feet), WISHES + body.nv - ROOT
-        self._wishes = Wishes(
-            np.zeros((wishes, most)),
-            np.zeros(wishes),
-            np.zeros((wishes, 4), dtype=np.int64),
-            np.zeros(wishes),
-        )
         self.acceleration = np.zeros(body.nv)
         self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
         self.begin(())
-        self._fill = fill_program
+        # plain code takes the views
+        self._fill, self._bound_to, self._now = fill_program, (self._bounds,), (body.now,)
         if compiled:
+            matrix, bias, none = body.mass_matrix, body.bias, np.zeros(0)
             self._fill = compile_ahead(
-                fill_program,
-                self._bounds,
-                self._wishes,
-                0,
-                self._now,
-                self._program(),
+                fill_program, block, none, body.block, matrix, bias, self._program()
             )
+            if self._fill is not fill_program:
+                self._bound_to, self._now = block, body.block
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
         self.standing = tuple(standing)
         self.unknowns = self.body.nv + self.contact.size * len(self.standing)
-        self._wished = self._wanted = 0  # wishes, and rows in them
+        self._wished: list[float] = []  # their numbers, see `add_wishes`
 
     def want(
         self,
@@ -399,11 +418,35 @@ class WholeBody:
             weight: Of the squared error.
             first: Column of the program the rows begin at.
         """
-        wishes, i, row = self._wishes, self._wished, self._wanted
-        end, last = row + len(rows), first + rows.shape[1]
-        wishes.rows[row:end, first:last], wishes.values[row:end] = rows, values
-        wishes.spans[i], wishes.weights[i] = (row, end, first, last), weight
-        self._wished, self._wanted = i + 1, end
+        size, width = rows.shape
+        self.ask(GIVEN, weight, first, width, size, *values, *rows.ravel().tolist())
+
+    def ask(self, kind: int, weight: float, *numbers: float) -> None:
+        """Add a wish of a kind with a weight, by its numbers; see `rows_of`."""
+        self._wished += (kind, 1 + len(numbers), weight, *numbers)
+
+    def pull(
+        self,
+        kind: int,
+        gains: Gains,
+        velocity: np.ndarray,
+        acceleration: np.ndarray,
+        error: np.ndarray,
+        *place: int,
+    ) -> None:
+        """Add a wish that pulls: acceleration + stiffness * error + damping * (velocity - its own).
+
+        Args:
+            kind: FOOT or TRUNK.
+            gains: How strongly.
+            velocity: That is wanted, ``(3,)``.
+            acceleration: Likewise.
+            error: What is missing, ``(3,)``.
+            place: The rest of its numbers, see `rows_of`.
+        """
+        stiffness, damping, weight = gains
+        motion = *velocity.tolist(), *acceleration.tolist(), *error.tolist()
+        self.ask(kind, weight, stiffness, damping, *motion, *place)
 
     def column(self, foot: int) -> int:
         """Return the first column of the forces on a foot that stands.
@@ -448,7 +491,8 @@ class WholeBody:
         hessian, gradient, rows, bound, feet, _, low, high = program
         equalities = ROOT + size * len(feet)
         torque, bias = rows[equalities : equalities + nv - ROOT], body.bias[ROOT:]
-        count = self._fill(self._bounds, self._wishes, self._wished, self._now, program)
+        wishes = np.array(self._wished, dtype=float)
+        count = self._fill(self._bound_to, wishes, self._now, body.mass_matrix, body.bias, program)
         firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
         rows, bound = rows[:count], bound[:count]
         for kept in sorted({count, firm, equalities}, reverse=True):
@@ -465,7 +509,5 @@ class WholeBody:
             x = np.linalg.lstsq(motion, driven, rcond=None)[0]
         self.acceleration[:] = x[:nv]
         self.forces[:] = 0.0
-        for foot in self.standing:
-            column = self.column(foot)
-            self.forces[foot, parts] = x[column : column + size]
+        self.forces[feet[:, None], parts] = x[nv:].reshape(-1, size)
         return effort
