@@ -19,8 +19,6 @@ from walking_control.safety import Fault, Latch, Steering
 from walking_control.safety.arrivals import Arrivals, RATE_MARGIN
 from walking_control.safety.machine import ACTIVE, Event, State
 
-LOOK = 0.1  # s between two looks at the clock while waiting for sensors
-
 
 @dataclass(frozen=True)
 class Patience:
@@ -226,7 +224,7 @@ class Operation:
         if self._latch.state is State.WAITING:
             waited = now - self.arrivals.waiting_since
             if waited <= self._patience.sensors:
-                return LOOK
+                return self.loop.period  # sensors are perhaps read at each look
             # a watchdog can hear us only once sensors are answered
             starved = self.arrivals.missing(now) or self.arrivals.slow()
             code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'

@@ -98,7 +98,8 @@ def test_sensors_survive_any_joint_state(robot, names, position, lock):
     )
     heard = {}
     node = SimpleNamespace(
-        create_subscription=lambda kind, topic, hear, _, read: heard.update({topic: hear})
+        create_subscription=lambda kind, topic, hear, *_, **__: heard.update({topic: hear}),
+        catch_up=lambda: None,
     )
     clock = SimpleNamespace(now=lambda stamp: stamp)
     SensorSet(node, operation, clock, lambda now: None)

@@ -131,8 +131,8 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     robot.wait()
     sensors = node.session._sensors
     arrived = sensors._arrived
-    sensors._arrived = lambda sensor, stamp, tick: arrived(
-        sensor, stamp + (0.0 if sensor == 'joint_state' else 1e-3), tick
+    sensors._arrived = lambda sensor, stamp: arrived(
+        sensor, stamp + (0 if sensor == 'joint_state' else 1_000_000)
     )
     assert robot.stream_until(
         lambda: robot.efforts and robot.efforts[-1].data[0] == pytest.approx(EFFORT)

@@ -11,7 +11,9 @@ from programs import Program, run
 import pytest
 import rclpy
 from rclpy.clock import Clock, ClockType
+from std_msgs.msg import Bool
 
+from walking_control.ros.nodes import topics
 from walking_control.ros.nodes.guard import GuardedNode
 from walking_control.ros.nodes.runtime import PROFILES
 
@@ -125,3 +127,21 @@ def test_a_timer_that_is_gone_is_not_called(bench):
     node.destroy_timer(timer)
     owed()
     assert len(calls) == 1
+
+
+def test_what_no_executor_calls_is_read_when_asked_for(bench):
+    """Each sensor that an executor calls for takes as long as to read two."""
+    node, heard = bench.add(GuardedNode('guarded')), []
+    publisher = node.create_publisher(Bool, 'told', topics.SENSOR_OUT)
+    given = heard.append, topics.SENSOR_IN
+    quiet = node.create_subscription(Bool, 'told', *given, called=False)
+    loud = node.create_subscription(Bool, 'told', lambda message: heard.append('loud'), given[1])
+    assert bench.spin_until(lambda: publisher.get_subscription_count() == 2)
+    publisher.publish(Bool(data=True))
+    assert bench.spin_until(lambda: heard)
+    assert heard == ['loud']
+    node.catch_up()
+    assert heard == ['loud', Bool(data=True)]
+    node.destroy_subscription(quiet)
+    node.catch_up()  # though somebody holds it still
+    node.destroy_subscription(loud)

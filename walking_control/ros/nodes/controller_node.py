@@ -316,19 +316,16 @@ class ControllerNode(GuardedNode, LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
-        """Forget the session, not a fault."""
+        """Send zero effort and forget the session, not a fault."""
         self._release(Event.CLEANUP)
         return super().on_cleanup(state)
+
+    on_error = on_cleanup
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
         """Send zero effort and forget the session."""
         self._release(Event.SHUTDOWN)
         return super().on_shutdown(state)
-
-    def on_error(self, state: Any) -> TransitionCallbackReturn:
-        """Send zero effort and forget the session."""
-        self._release(Event.CLEANUP)
-        return super().on_error(state)
 
     def stop(self) -> None:
         """Send zero effort as the last command and stop answering, if active."""

@@ -7,7 +7,8 @@ lets an exception in a callback end the process, and nobody would send the safe 
 Nor does one hold up the next tick: what is too long is refused before it is read, parameters are
 set a few at a time, and what takes long is done in a thread beside the callbacks. An executor calls
 in the order of arrival, and a machine that is too slow lets its queue grow: what is urgent, such as
-an emergency stop, is therefore looked for between the callbacks as well.
+an emergency stop, is therefore looked for between the callbacks as well. After a pause there is no
+queue: whatever had come was called before it.
 """
 
 from collections import deque
@@ -22,6 +23,7 @@ import threading
 import time
 import traceback
 from typing import Any
+from weakref import WeakSet
 
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import (
@@ -43,7 +45,8 @@ from rclpy.time_source import TimeSource
 from walking_control.ros.nodes.limits import Excess, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
-HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.03 ms
+HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.06 ms
+PAUSED = 0.0003  # s without a callback in which an executor has nothing to call
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
@@ -69,9 +72,10 @@ class GuardedNode(Node):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._urgent: list[Any] = []  # subscriptions and services
-        self._clock_topic: Any = None  # of simulated time
-        self._heeded = 0.0  # when they were looked at; inf: they are now
+        self._urgent = WeakSet[Any]()  # subscriptions and services
+        self._uncalled = WeakSet[Any]()  # subscriptions that no executor calls
+        self._heeded = 0.0  # when what is urgent was looked at; inf: it is now
+        self._called = 0.0  # when the last callback ended
         super().__init__(*args, **kwargs)
         for service in self.services:  # of the lifecycle: rclpy makes them by itself
             if not hasattr(service.callback, '__wrapped__'):
@@ -121,20 +125,26 @@ class GuardedNode(Node):
 
     def heed(self, entity: Any) -> Any:
         """Let what comes to a subscription or service overtake all that waits; return it."""
-        self._urgent.append(entity)
+        self._urgent.add(entity)
         return entity
 
     def _heed(self) -> None:
         """Call what is urgent and has come."""
-        if time.monotonic() < self._heeded + HEED:
+        now = time.monotonic()
+        if now < self._heeded + HEED:
             return
+        queue = now < self._called + PAUSED
         self._heeded = math.inf  # while it is called
         try:
-            for entity in [*self._urgent]:
-                with suppress(InvalidHandle):  # one before it has destroyed it
-                    _take(entity)
+            for entity in [*(self._urgent if queue else self._urgent & self._uncalled)]:
+                _take(entity)
         finally:
             self._heeded = time.monotonic()
+
+    def catch_up(self) -> None:
+        """Read, in a callback, what has come on topics that no executor calls."""
+        for entity in [*self._uncalled]:
+            _take(entity)
 
     @property
     def subscriptions(self) -> Iterator[Any]:
@@ -142,12 +152,7 @@ class GuardedNode(Node):
 
         That is read before a callback instead, as what is urgent is.
         """
-        yield from (each for each in super().subscriptions if each is not self._clock_topic)
-
-    def destroy_subscription(self, subscription: Any) -> bool:
-        """Destroy a subscription; nothing is looked for there any more."""
-        self._urgent = [entity for entity in self._urgent if entity is not subscription]
-        return bool(super().destroy_subscription(subscription))
+        yield from (each for each in super().subscriptions if each not in self._uncalled)
 
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[..., Any], *args: Any, **kwargs: Any
@@ -157,9 +162,10 @@ class GuardedNode(Node):
         Args:
             read: Makes of the bytes of a message what the callback gets, sooner than rclpy does;
                 None where it cannot: rclpy does.
+            called: Whether an executor calls it; if not, `catch_up` does.
         """
         raw, largest = kwargs.pop('raw', False), kwargs.pop('largest', LARGEST)
-        read = kwargs.pop('read', lambda content: None)
+        read, called = kwargs.pop('read', lambda content: None), kwargs.pop('called', True)
 
         def drop(why: str) -> None:
             self.get_logger().error(f'{topic}: {why}: dropped', throttle_duration_sec=SAID)
@@ -179,10 +185,13 @@ class GuardedNode(Node):
 
         kwargs['raw'] = True
         made = super().create_subscription(
-            msg_type, topic, self._guard(hear, topic), *args, **kwargs
+            msg_type, topic, self._guard(hear, topic) if called else hear, *args, **kwargs
         )
-        if isinstance(getattr(callback, '__self__', None), TimeSource):
-            self._clock_topic = self.heed(made)
+        clock = isinstance(getattr(callback, '__self__', None), TimeSource)
+        if clock:
+            self.heed(made)
+        if clock or not called:
+            self._uncalled.add(made)
         return self._kept(made, self.destroy_subscription)
 
     def create_service(
@@ -199,8 +208,7 @@ class GuardedNode(Node):
             kind, srv_name, self._guard(_judged(callback, field), srv_name), *args, **kwargs
         )
         if srv_type is SetParameters:
-            send = service.send_response
-            service.send_response = functools.partial(self._answer, send)
+            service.send_response = functools.partial(self._answer, service.send_response)
         return service
 
     def beside(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
@@ -256,6 +264,8 @@ class GuardedNode(Node):
             except Exception as error:
                 words = report(self, error, name)
                 return _refuse(*given, words) if len(given) == 2 else None
+            finally:
+                self._called = time.monotonic()
 
         return guarded
 
@@ -316,7 +326,8 @@ class GuardedNode(Node):
 
 def _take(entity: Any) -> None:
     """Do what an executor does with a subscription or a service that may be ready."""
-    with entity.handle:
+    taken = None
+    with suppress(InvalidHandle), entity.handle:  # it may have been destroyed
         if isinstance(entity, Subscription):
             taken = entity.handle.take_message(entity.msg_type, entity.raw)
         else:

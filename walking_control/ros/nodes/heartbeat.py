@@ -78,10 +78,8 @@ class WatchdogGuard:
         """Remember the tick of a command that is about to be sent; 0: it answers none."""
         if not tick:
             self._own = time.monotonic()
-            return
-        if self._first is None:
-            self._first = tick
-        self._last = tick
+        else:
+            self._first, self._last = self._first or tick, tick
 
     @property
     def missing(self) -> str:

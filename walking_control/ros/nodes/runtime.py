@@ -44,7 +44,7 @@ def spin(executor: Executor, until: Callable[[], bool] = lambda: False) -> None:
 
     The events executor must not spin untimed: its timers would never fire.
     """
-    while rclpy.ok() and not until():
+    while executor.context.ok() and not until():
         try:
             executor.spin_once(timeout_sec=0.1)
         except ExternalShutdownException:

@@ -8,6 +8,7 @@ CDR, little endian (the first four bytes).
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 import math
 import struct
 import time
@@ -80,10 +81,7 @@ class Layout:
     def take(self, raw: bytes) -> int | None:
         """Write the numbers of a message and return its stamp, ns; None if it must be read."""
         self.raw = raw
-        if (
-            len(raw) != self._length
-            or np.frombuffer(raw, 'u1')[self._others].tobytes() != self._known
-        ):
+        if len(raw) != self._length or self._others.unpack_from(raw) != self._known:
             return None
         self._out[:] = np.frombuffer(raw, '<f8', self._words, BEFORE)[self._places]
         return stamp_of(raw)
@@ -111,20 +109,21 @@ class Layout:
             and np.array_equal(told[places], self._out)
             and not (told == -1.0).any()
         ):
-            self._places, self._others = np.array(places, int), np.array(others)
-            self._known = np.frombuffer(raw, 'u1')[self._others].tobytes()
+            self._places, self._others = np.array(places, int), struct.Struct(others)
+            self._known = self._others.unpack_from(raw)
             self._length, self.learned = len(raw), self.learned + 1
 
 
-def _walk(message: Any) -> tuple[dict[str, int], list[int]]:
-    """Return where the numbers of each field begin, in words, and the bytes that are none."""
-    starts, others, end = {}, [*range(BEFORE)], STAMP.size
+def _walk(message: Any) -> tuple[dict[str, int], str]:
+    """Return where the numbers of each field begin, in words, and the format of other bytes."""
+    starts, others, end, told = {}, f'<{BEFORE}s', STAMP.size, 0
 
     def keep(size: int, multiple: int = 4) -> None:
-        nonlocal end
+        nonlocal others, end, told
         end += -end % multiple
-        others.extend(range(BEFORE + end, BEFORE + end + size))
+        others += f'{end - told}x{size}s'
         end += size
+        told = end
 
     keep(4 + len(message.header.frame_id.encode()) + 1)
     if hasattr(message, 'name'):
@@ -183,15 +182,6 @@ class CombinedReader:
         Raises:
             MeasurementError: An interface is missing, or the message cannot be read.
         """
-        try:
-            return self._fill(raw, measurement)
-        except (ValueError, RuntimeError) as error:  # RuntimeError: half a message
-            reason = ' '.join(str(error).split())
-            raise MeasurementError(
-                'combined state', value=f'{len(raw)} bytes', limit=f'cannot be read: {reason}'
-            ) from error
-
-    def _fill(self, raw: bytes, measurement: Measurement) -> int | None:
         if self.layout.take(raw) is None and not self._learn(raw):
             return None
         n = len(measurement.values)
@@ -210,7 +200,13 @@ class CombinedReader:
 
     def _learn(self, raw: bytes) -> bool:
         self.layout.forget()
-        message = self._read(raw)
+        try:
+            message = self._read(raw)
+        except (ValueError, RuntimeError) as error:  # RuntimeError: half a message
+            reason = ' '.join(str(error).split())
+            raise MeasurementError(
+                'combined state', value=f'{len(raw)} bytes', limit=f'cannot be read: {reason}'
+            ) from error
         field = 'position' if hasattr(message, 'name') else 'values'
         names, numbers = getattr(message, 'name', self._names), getattr(message, field)
         if names is None:
@@ -298,6 +294,8 @@ class SensorSet:
         combined: One of `KINDS`: all sensors in one message; ``''``: each on its
             own topic.
         force_sign: Of the forces in a combined state, see `CombinedReader`.
+        by_joints: Whether the others are read when a joint state comes, and by `catch_up` of the
+            node, which takes half the time; else each when it comes.
     """
 
     def __init__(
@@ -308,8 +306,10 @@ class SensorSet:
         on_answered: Callable[[float], None],
         combined: str = '',
         force_sign: float = 1.0,
+        by_joints: bool = False,
     ) -> None:
         self._operation, self._clock, self._on_answered = operation, clock, on_answered
+        self._catch_up = node.catch_up
         self._robot = robot = operation.loop.robot
         if combined:
             self._others = [sensor.name for sensor in sensors_of(robot)[1:]]
@@ -320,9 +320,13 @@ class SensorSet:
         blocks = {**operation.measurement.blocks, LOCKS: self._locks}
         for sensor in sensors_of(robot):
             layout = Layout(blocks[sensor.name])
-            hear = self._callback(sensor, reader_of(sensor, parts[sensor.name]), layout)
             node.create_subscription(
-                message_type(sensor), sensor.topic, hear, topics.SENSOR_IN, read=layout.take
+                message_type(sensor),
+                sensor.topic,
+                partial(self._hear, sensor, reader_of(sensor, parts[sensor.name]), layout),
+                topics.SENSOR_IN,
+                read=layout.take,
+                called=sensor.name == JOINTS or not by_joints,
             )
 
     # -- messages ------------------------------------------------------------------------------
@@ -338,15 +342,14 @@ class SensorSet:
         if stamp is None:
             stamp = stamp_of(raw)
         for sensor in (*self._others, JOINTS):
-            self._arrived(sensor, stamp * 1e-9, topics.tick_number_of(stamp))
+            self._arrived(sensor, stamp)
 
-    def _callback(
-        self, sensor: Sensor, read: Callable[[Any], bool], layout: Layout
-    ) -> Callable[[Any], None]:
-        def hear(message: Any) -> None:
-            if isinstance(message, int):  # a stamp: the numbers have been taken
-                self._told(sensor.name, message)
-                return
+    def _hear(
+        self, sensor: Sensor, read: Callable[[Any], bool], layout: Layout, message: Any
+    ) -> None:
+        if isinstance(message, int):  # a stamp: the numbers have been taken
+            stamp = message
+        else:
             try:
                 if not read(message):
                     return
@@ -354,15 +357,12 @@ class SensorSet:
                     layout.learn(message, numbers_of(sensor, message))
             except MeasurementError as error:
                 self._operation.problem = error.code, str(error)
-            stamp = message.header.stamp
-            self._told(sensor.name, stamp.sec * 1_000_000_000 + stamp.nanosec)
-
-        return hear
-
-    def _told(self, name: str, stamp: int) -> None:
-        if name == LOCKS:
+            stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        if sensor.name == LOCKS:
             self._judge_locks()
-        self._arrived(name, stamp * 1e-9, topics.tick_number_of(stamp))
+        elif sensor.name == JOINTS:
+            self._catch_up()
+        self._arrived(sensor.name, stamp)
 
     def _judge_locks(self) -> None:
         for lock, told in zip(self._robot.locks, self._locks.tolist()):
@@ -376,9 +376,11 @@ class SensorSet:
                 )
         self._operation.measurement.locked[:] = self._locks > 0.5
 
-    def _arrived(self, sensor: str, stamp: float, tick: int) -> None:
-        start = time.monotonic()
+    def _arrived(self, sensor: str, stamp: int) -> None:
+        start, seconds = time.monotonic(), stamp * 1e-9
         if sensor == JOINTS and realtime.rest is not None and realtime.rest.is_due(start):
             return
-        if self._operation.arrived(sensor, stamp, tick, self._clock.now(stamp)):
+        if self._operation.arrived(
+            sensor, seconds, topics.tick_number_of(stamp), self._clock.now(seconds)
+        ):
             self._on_answered(start)

@@ -273,6 +273,7 @@ class Session:
             self._on_answered,
             values.combined_state,
             values.combined_force_sign,
+            values.realtime,
         )
         self._velocity = VelocityTopic(
             node, self.operation, self.clock, values.cmd_vel_stamped, values.cmd_vel_timeout
@@ -369,6 +370,7 @@ class Session:
 
     def _on_watch(self) -> None:
         if self.operation.active:
+            self._node.catch_up()
             delay, still = self.operation.watch(self.clock.now()), self.clock.still
             self._set_watch(delay / max(1.0, self.clock.pace))
             # a pause may last; a simulator that has gone is silent
