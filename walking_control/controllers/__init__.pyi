@@ -128,7 +128,6 @@ __all__ = [
     'BalanceTask',
     'FootTask',
     'FootTurnTask',
-    'Gains',
     'HeightTask',
     'JointTask',
     'PressureTask',
@@ -137,4 +136,5 @@ __all__ = [
     'TrunkTask',
     'SLOWING',
     'velocity_limits',
+    'Gains',
 ]
