@@ -224,7 +224,7 @@ class Operation:
         if self._latch.state is State.WAITING:
             waited = now - self.arrivals.waiting_since
             if waited <= self._patience.sensors:
-                return self.loop.period  # sensors are perhaps read at each look
+                return self.loop.period  # in real time, sensors are read at each look
             # a watchdog can hear us only once sensors are answered
             starved = self.arrivals.missing(now) or self.arrivals.slow()
             code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'

@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from domains import BUSY
 import pytest
 import rclpy
+from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -335,8 +336,13 @@ def test_cycles_that_the_manager_misses_are_said(bench, robot, manager):
     said = robot.stream_until_told(words)
     assert said.level == DiagnosticStatus.WARN and 'tyre' not in said.message
     say(('a', 'well'))  # of somebody else
+    raw = serialize_message(
+        DiagnosticArray(status=[DiagnosticStatus(name=name, message=f'{words} xx')])
+    )
+    publisher.publish(raw.replace(b'xx', b'\xff\xfe'))  # no text
     say((name, 'Controller Manager is running'))
     assert bench.spin_until(lambda: not node.session.claims.missed)
+    assert node.fault is None
 
 
 def test_joint_states_that_come_too_rarely_are_said(bench, robot):

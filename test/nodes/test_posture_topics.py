@@ -56,7 +56,6 @@ def test_wrenches_carry_the_weight(bench, standing):
     assert kinds == sorted(2 * [Marker.CUBE, Marker.SPHERE, Marker.ARROW])
 
 
-@pytest.mark.long
 def test_posture_and_support_are_taken_or_refused(bench, standing):
     """A commanded posture must be followed; one with a missing joint or a bad value must not."""
     simulator, controller, listener = standing

@@ -71,7 +71,6 @@ def test_telemetry_is_recorded_as_said():
     assert np.ptp(run.telemetry['applied_hip']) > 0.1
 
 
-@pytest.mark.long
 def test_observer_is_the_law(tracked):
     """A second implementation of the split would drift away from the law's own."""
     energies = observe_energies(tracked)

@@ -10,7 +10,7 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 @pytest.mark.long
 @pytest.mark.parametrize(
     ('speed', 'seed', 'duration'),
-    [(0.8, 2, 3.7), pytest.param(0.5, 5, 3.9, marks=pytest.mark.long)],
+    [(0.8, 2, 3.7), (0.5, 5, 3.9)],
 )
 def test_no_sensor_is_named_in_a_stumble(speed, seed, duration):
     """The IMU would be accused of what an edge did, and a stop would go without it."""

@@ -58,7 +58,7 @@ def test_a_walker_ends_as_the_table_of_faults_says():
 
 @pytest.mark.long
 @pytest.mark.usefixtures('early')
-@pytest.mark.parametrize('starts', [1, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.parametrize('starts', [1, 5])
 def test_a_walker_comes_to_rest_soon(starts):
     """If it failed, a stop would be slowed down like any command, or wait for its base to rise."""
     given = {'emergency_stop_category': 2, 'controller': 'natural_walking'}

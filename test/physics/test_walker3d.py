@@ -131,9 +131,7 @@ def test_it_walks_on_points():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    'disturbance', [pytest.param('step_down=0.1@7', marks=pytest.mark.long), 'step_up=0.03@7']
-)
+@pytest.mark.parametrize('disturbance', ['step_down=0.1@7', 'step_up=0.03@7'])
 def test_an_unseen_step_is_walked_over(disturbance):
     """A late floor must be looked for while the fall goes on, an early one found at once."""
     run = simulate(load_robot('walker3d', speed=0.4), duration=4.0, disturb=[disturbance])

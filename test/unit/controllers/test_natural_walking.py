@@ -246,7 +246,7 @@ def test_a_touchdown_is_foreseen_over_a_known_delay():
 @pytest.mark.long
 @pytest.mark.parametrize(
     'speed, sideways, most',
-    [(-0.3, 0.0, 0.15), pytest.param(0.0, 0.1, 0.4, marks=pytest.mark.long)],
+    [(-0.3, 0.0, 0.15), (0.0, 0.1, 0.4)],
 )
 def test_backwards_and_sideways_are_walked_on_gaits_of_their_own(speed, sideways, most):
     """It would squat, at several times the price."""

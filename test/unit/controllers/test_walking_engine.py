@@ -3,13 +3,16 @@
 
 import ast
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
+import re
 
 from members import private_members
 import numpy as np
 import pytest
 
 from walking_control import controllers
+from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.controllers.stepping.engine import LEFT, RIGHT
 from walking_control.controllers.stepping.law import WalkingLaw
@@ -20,7 +23,9 @@ from walking_control.controllers.stepping.stepping_tasks import (
     standing_tasks,
     step_tasks,
 )
+from walking_control.exceptions import MeasurementError
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Reference, WalkerState
 from walking_control.simulation.simulate import simulate
 
@@ -190,3 +195,31 @@ def test_arms_and_waist_stay_as_they_were():
     assert run.fault is None and len(held) == 5
     moved = run.q[:, -len(joints) :] - robot_file.start.posture
     assert abs(moved[:, held]).max() < 0.1
+
+
+def test_joints_without_stops_keep_the_others_in_their_places():
+    """Pinocchio takes cosine and sine of such a joint: every stop behind it would be of another."""
+    robot = load_robot('walker3d').robot
+    first = robot.joints[0]
+    turning = re.sub(
+        f'(<joint name="{first}" type=)"revolute"', r'\1"continuous"', robot.urdf, count=1
+    )
+    assert turning != robot.urdf
+    angles = np.linspace(-0.2, 0.2, len(robot.joints))
+    told = []
+    for urdf in (robot.urdf, turning):
+        body = Body(Dynamics(replace(robot, urdf=urdf)))
+        body.update(body.dynamics.configuration(angles), np.zeros(body.nv))
+        told.append(body.angles.copy())
+    assert told[0].shape == told[1].shape == angles.shape
+    assert np.sort(told[1]) == pytest.approx(np.sort(told[0]), abs=1e-12)
+
+
+def test_angles_that_are_not_finite_are_refused_before_anything_is_planned():
+    """Compiled code takes a number that is none for a place in memory."""
+    robot_file = load_robot('walker3d')
+    law = Stepping(robot_file, robot_file.values(SteppingParameters))
+    state = WalkerState(robot_file.robot)
+    state.position[2] = np.nan
+    with pytest.raises(MeasurementError, match='joint positions'):
+        law.engine.observe(state, law.values)

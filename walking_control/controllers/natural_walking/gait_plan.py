@@ -41,14 +41,13 @@ def follow_place(
     """Return part of the step and pace, moved to the place on the curve.
 
     That is where on the gait the centre of mass is as far ahead: a critically damped filter of
-    positions alone follows it, for joint rates are noisy, and lag. On uneven floors a foot that
-    stands elsewhere than on the gait moves the place in all of the step: s is left to the clock.
+    positions alone follows it, for joint rates are noisy, and lag.
 
     Args:
         s: Part of the step that is over.
         pace: Rate of s over the gait's own.
         part: That belongs to the place.
-        rate: Of the filter, 1/s.
+        rate: Of the filter, above 0, 1/s.
         dt: Of the tick, s.
         duration: Of the gait's step, s.
     """

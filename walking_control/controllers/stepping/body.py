@@ -45,7 +45,7 @@ class Foot(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """How the robot moves, as compiled code takes it."""
+    """How the robot moves: one piece of memory, for compiled code."""
 
     angles: np.ndarray  # of the joints, rad, ``(nv - 6,)``
     velocity: np.ndarray  # ``(nv,)``
@@ -75,7 +75,7 @@ class Body:
         momentum: Linear momentum, kg m/s, ``(3,)``.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
-        now: Views of what of this moves.
+        now: The arrays that change each tick, as an `Instant` of views of `block`.
         block: The same in one piece of memory, see `as_block`.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
@@ -94,6 +94,7 @@ class Body:
     def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
         self.dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
         robot, order = dynamics.robot, dynamics.pinocchio_order[ROOT:] - ROOT
+        self._order = order
         self.motors = np.array([order[robot.joint_index(joint)] for joint in robot.actuators], int)
         self.quickest = math.inf
         self.mass, self.nv = dynamics.mass, dynamics.nv
@@ -116,7 +117,7 @@ class Body:
         self._lower = np.tri(self.nv, k=-1, dtype=bool)
         self.block, self.now = as_block(
             Instant(
-                np.zeros(self._model.nq - ROOT - 1),
+                np.zeros(self.nv - ROOT),
                 self._zero,
                 np.eye(3),
                 Foot(
@@ -167,7 +168,7 @@ class Body:
         self.q, self.v = q, v
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
-        self.angles[:], self.velocity[:] = Q[ROOT + 1 :], V
+        self.angles[self._order], self.velocity[:] = q[ROOT + 1 :], V
         pin.computeAllTerms(model, data, Q, V)
         np.copyto(self.mass_matrix, self.mass_matrix.T, where=self._lower)
         if self._is_passive:

@@ -45,6 +45,7 @@ from walking_control.controllers.stepping.whole_body import (
     STOP_GAP,
     WholeBody,
 )
+from walking_control.exceptions import MeasurementError, require
 from walking_control.models import (
     Command,
     Dynamics,
@@ -211,8 +212,15 @@ class WalkingEngine:
         self.values, base = values, state.base
         self.plan.limits = step_limits(values, self.body.quickest)
         self.place = base.position[:2]
-        turn = unit_quaternion(base.orientation.tolist())
-        q = np.array((0.0, 0.0, 0.0, *turn, *state.position.tolist()))
+        turn, position = unit_quaternion(base.orientation.tolist()), state.position.tolist()
+        require(
+            math.isfinite(sum(position)),
+            'joint positions',
+            value=position,
+            limit='must be finite',
+            error=MeasurementError,
+        )
+        q = np.array((0.0, 0.0, 0.0, *turn, *position))
         v = np.concatenate((base.linear @ base.rotation, base.angular, state.velocity))
         self.body.update(*self._prediction.predict(q, v))
         self.floor.observe(state, values)
@@ -416,8 +424,6 @@ class WalkingEngine:
     def step_to(
         self,
         aim: Aim,
-        limits: StepLimits | None = None,
-        center: np.ndarray | None = None,
         dt: float = 0.0,
     ) -> Step:
         """Return the step that would be taken now to an `Aim`; nothing changes.
@@ -425,18 +431,16 @@ class WalkingEngine:
         `engine.step_to(engine.steady_aim(np.zeros(3))).missing` tells whether the robot would stop.
 
         Args:
-            aim: What the step is for; its foothold is from `center`.
-            limits: Of the step; the parameters' unless given.
-            center: Where the floor presses, from the stance foot, heading frame, m, ``(2,)``.
+            aim: What the step is for; its foothold is from the stance foot.
             dt: Time since the plan was made, s.
         """
-        middle, plan = np.zeros(2) if center is None else center, self.plan
+        plan = self.plan
         return plan.search(
             self.fall,
             self.moving,
             aim,
-            limits or self.limits,
-            middle,
+            self.limits,
+            np.zeros(2),
             plan.elapsed,
             plan.step.remaining,
             dt,

@@ -92,13 +92,13 @@ class SwingLeg(NamedTuple):
 
 
 class Swing(NamedTuple):
-    """The same as it is known, floor axes; `swing_leg` turns it."""
+    """The leg in the air in floor axes, before `swing_leg` turns it into the heading frame."""
 
     side: float  # 1 if it is the left one, -1 if the right one
     position: np.ndarray  # where its foot shall be, from the stance foot, m, ``(3,)``
     velocity: np.ndarray  # of the foot, m/s, ``(3,)``
-    hip: np.ndarray  # m, ``(3,)``
-    com: np.ndarray  # m, ``(3,)``
+    hip: np.ndarray  # from the base's origin, m, ``(3,)``
+    com: np.ndarray  # likewise
     heading: float  # rad
     rise: float  # of the foothold over the stance foot, m
 

@@ -64,7 +64,8 @@ class FootTurnTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         rotation = program.body.feet[self.foot].rotation
         error = rotation @ pin.log3(rotation.T @ self.rotation)
-        place = self.axes.start, self.axes.stop, self.foot, 3, self.own
+        first, end, _ = self.axes.indices(3)
+        place = first, end, self.foot, 3, self.own
         program.pull(FOOT, self.gains, self.velocity, self.acceleration, error, *place)
 
 

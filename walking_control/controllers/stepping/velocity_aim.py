@@ -17,8 +17,8 @@ class VelocityAim:
     Attributes:
         wanted: What is commanded, within the limits, ``(3,)``.
         value: What is aimed at now, ``(3,)``.
+        rate: How fast the value changes, m/s^2, of the turn rad/s^2.
         begun_for: What of it the step under way is for, m/s, ``(2,)``.
-        rate: How fast that changes, m/s^2.
         crouch: By which share of its height the base is lowered.
 
     Args:

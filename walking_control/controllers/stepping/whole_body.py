@@ -347,9 +347,10 @@ def fill_program(
 class WholeBody:
     """The program, for a biped whose every joint has a motor.
 
-    `contact`: what the floor can do to each foot. `motors`: what the motors can do, in Pinocchio's
-    order. `stops`: smallest and largest joint angles, likewise, rad, ``(2, n)``. `compiled`:
-    whether the program is written by compiled code. `rest`: angles of the robot's joints where
+    `contact`: what the floor can do to each foot; it belongs to this program from then on. What
+    else is given is read once. `motors`: what the motors can do, in Pinocchio's order. `stops`:
+    smallest and largest joint angles, likewise, rad, ``(2, n)``. `compiled`: whether the program
+    is written by compiled code. `rest`: angles of the robot's joints where
     nothing else is wanted, rad, ``(n,)``; None: zero. Attributes, after `solve`: `acceleration`:
     what the torques do, ``(nv,)``. `forces`: on each foot, ``(n, 6)``. `feasible`: whether torques
     keep the limits of floor and motors. `solver`: of the program.
@@ -414,12 +415,13 @@ class WholeBody:
 
         Args:
             rows: ``(k, m)``.
-            values: ``(k,)``.
+            values: ``(k,)``, or one for all.
             weight: Of the squared error.
             first: Column of the program the rows begin at.
         """
         size, width = rows.shape
-        self.ask(GIVEN, weight, first, width, size, *values, *rows.ravel().tolist())
+        told = np.broadcast_to(values, size).tolist()
+        self.ask(GIVEN, weight, first, width, size, *told, *rows.ravel().tolist())
 
     def ask(self, kind: int, weight: float, *numbers: float) -> None:
         """Add a wish of a kind with a weight, by its numbers; see `rows_of`."""

@@ -46,7 +46,7 @@ from walking_control.ros.nodes.limits import Excess, limited_service
 
 SAID = 1.0  # s between two reports of broken callbacks
 HEED = 0.002  # s between two looks for what is urgent, at least: each takes 0.06 ms
-PAUSED = 0.0003  # s without a callback in which an executor has nothing to call
+PAUSED = 0.001  # s without a callback in which an executor has nothing to call
 LARGEST = 1 << 18  # bytes of a message; those of our own topics have a few kB
 MOST, TOGETHER = 500, 50  # parameters of a request, and of one that wants all or none
 LONGEST, LARGE = 200, 4096  # characters of a parameter's name; length of its value
@@ -133,18 +133,22 @@ class GuardedNode(Node):
         now = time.monotonic()
         if now < self._heeded + HEED:
             return
-        queue = now < self._called + PAUSED
+        queue, before = now < self._called + PAUSED, self._heeded
         self._heeded = math.inf  # while it is called
         try:
             for entity in [*(self._urgent if queue else self._urgent & self._uncalled)]:
                 _take(entity)
         finally:
-            self._heeded = time.monotonic()
+            self._heeded = time.monotonic() if queue else before
 
     def catch_up(self) -> None:
-        """Read, in a callback, what has come on topics that no executor calls."""
+        """Read, in a callback, what has come on topics that no executor calls but the clock's."""
         for entity in [*self._uncalled]:
-            _take(entity)
+            try:
+                if entity not in self._urgent:
+                    _take(entity)
+            except Exception as error:
+                report(self, error, entity.topic_name)
 
     @property
     def subscriptions(self) -> Iterator[Any]:

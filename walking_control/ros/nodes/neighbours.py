@@ -8,9 +8,11 @@ the identity of an endpoint (https://fast-dds.docs.eprosima.com, GUID), so that 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+import math
 import os
 from pathlib import Path
 import re
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -21,6 +23,7 @@ from rclpy.task import Future
 from walking_control.ros.nodes import topics
 
 MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
+SILENT = 3.0  # s after which a manager that says nothing is forgotten; it says so each second
 HALF = 1 << 16  # process numbers are told modulo this
 # of a controller manager on /diagnostics: which status is its own, and what it says of its cycles
 MANAGES, MISSES = (
@@ -191,9 +194,6 @@ class Claims:
         joints: Names of the joints with a motor, in the order of the commands.
         on_left: Called with a sentence when our command controller is no longer active, or drives
             other joints.
-
-    Attributes:
-        missed: What the manager says of cycles that it does not keep, or nothing.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Claims:
         self._asked: Future | None = None
         self._claimed: str | None = None  # why somebody else drives the joints, in words
         self._left: str | None = None  # that our command controller does not
-        self.missed = ''
+        self._missed, self._missed_at = '', -math.inf
         node.create_subscription(
             DiagnosticArray, '/diagnostics', self.on_diagnostics, topics.EVENTS, raw=True
         )
@@ -260,7 +260,13 @@ class Claims:
     def on_diagnostics(self, raw: bytes) -> None:
         """Take what a controller manager says of its cycles; the long array stays unread."""
         if MANAGES in raw:
-            self.missed = ' '.join(map(bytes.decode, MISSES.findall(raw)))
+            self._missed = b' '.join(MISSES.findall(raw)).decode(errors='replace')
+            self._missed_at = time.monotonic()
+
+    @property
+    def missed(self) -> str:
+        """What the manager says of cycles that it does not keep; nothing once it is silent."""
+        return self._missed if time.monotonic() < self._missed_at + SILENT else ''
 
     def _on_hardware(self, future: Future) -> None:
         if future.exception() is not None:

@@ -23,41 +23,41 @@ MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of mallopt
 RESERVE = 1 << 25  # bytes, the most that it takes: blocks below come from memory that stays
 TOO_MUCH = (
     'takes a whole processor: {} sets of sensors of the last second were left unanswered, '
-    'as the kernel would stop it for 50 ms; a lower rate of the law or a faster processor helps'
+    'as the kernel may stop it for 50 ms; a lower rate of the law or a faster processor helps'
 )
 SHARE = 0.9  # of a processor that a process with real-time priority takes for long
-BURST = 0.01  # s of a processor, taken beyond that at once
+BURST = 0.01  # s of a processor: what is saved or owed at most
 own_process = False  # of a node alone; the process of whoever imports us is not ours to raise
 
 
 class Rest:
-    """Has a process leave a part of its processor to others, a little at a time.
+    """Has the thread that answers leave a part of its processor to others, a little at a time.
 
     Linux keeps 5 % of each second for processes without real-time priority. One that takes all is
     stopped for what is due to them at once, 50 ms: half of `safety.state_timeout`. One that leaves
-    a set of sensors unanswered now and then is stopped for a period.
+    a set of sensors unanswered now and then is stopped for a period. No two sets in a row are left.
 
     Attributes:
         count: How often it was due since `pop`.
     """
 
     def __init__(self) -> None:
-        self.count, self._owed = 0, 0.0
-        self._now, self._used = time.monotonic(), time.process_time()
+        self.count, self._owed, self._rested = 0, 0.0, False
+        self._now, self._used = time.monotonic(), time.thread_time()
 
     def is_due(self, now: float) -> bool:
-        """Return whether the process has taken more than its share.
+        """Return whether the thread that asks has taken more than its share, and answered last.
 
         Args:
             now: Of time.monotonic, s.
         """
-        used = time.process_time()
+        used = time.thread_time()
         self._owed += used - self._used - SHARE * (now - self._now)
-        self._owed = max(self._owed, -BURST)
+        self._owed = min(max(self._owed, -BURST), BURST)
         self._now, self._used = now, used
-        due = self._owed > 0.0
-        self.count += due
-        return due
+        self._rested = self._owed > 0.0 and not self._rested
+        self.count += self._rested
+        return self._rested
 
     def pop(self) -> int:
         """Return how often it was due since this was asked last."""

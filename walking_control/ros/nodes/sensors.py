@@ -22,6 +22,8 @@ from sensor_msgs.msg import JointState
 from walking_control.exceptions import MeasurementError, MissingDependency, refusing, require
 from walking_control.models.robot import Robot
 from walking_control.models.signals import (
+    CONTACT,
+    IMU,
     is_lock_state,
     JOINTS,
     LOCKS,
@@ -294,8 +296,9 @@ class SensorSet:
         combined: One of `KINDS`: all sensors in one message; ``''``: each on its
             own topic.
         force_sign: Of the forces in a combined state, see `CombinedReader`.
-        by_joints: Whether the others are read when a joint state comes, and by `catch_up` of the
-            node, which takes half the time; else each when it comes.
+        by_joints: Whether IMU and feet are read when a joint state comes, and by `catch_up` of the
+            node, which takes half the time; else each when it comes. A sensor is as old then as
+            the time since it was read. In a process that has to `realtime.Rest`, sets are left.
     """
 
     def __init__(
@@ -309,7 +312,7 @@ class SensorSet:
         by_joints: bool = False,
     ) -> None:
         self._operation, self._clock, self._on_answered = operation, clock, on_answered
-        self._catch_up = node.catch_up
+        self._catch_up, self._may_rest = node.catch_up, by_joints
         self._robot = robot = operation.loop.robot
         if combined:
             self._others = [sensor.name for sensor in sensors_of(robot)[1:]]
@@ -326,7 +329,8 @@ class SensorSet:
                 partial(self._hear, sensor, reader_of(sensor, parts[sensor.name]), layout),
                 topics.SENSOR_IN,
                 read=layout.take,
-                called=sensor.name == JOINTS or not by_joints,
+                # several may tell of locks and own signals on one topic: each is heard
+                called=not (by_joints and sensor.kind in (IMU, CONTACT)),
             )
 
     # -- messages ------------------------------------------------------------------------------
@@ -378,7 +382,13 @@ class SensorSet:
 
     def _arrived(self, sensor: str, stamp: int) -> None:
         start, seconds = time.monotonic(), stamp * 1e-9
-        if sensor == JOINTS and realtime.rest is not None and realtime.rest.is_due(start):
+        if (
+            sensor == JOINTS
+            and self._may_rest
+            and realtime.rest is not None
+            and realtime.rest.is_due(start)
+            and self._operation.fault is None
+        ):
             return
         if self._operation.arrived(
             sensor, seconds, topics.tick_number_of(stamp), self._clock.now(seconds)

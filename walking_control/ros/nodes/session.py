@@ -405,7 +405,7 @@ class Session:
         usual, wanted = self.loop.supervisor.usual, 1.0 / self.loop.period
         return (
             f'joint states are answered at {1.0 / usual:.0f} Hz, the law wants {wanted:.0f}: '
-            f'see update_rate of {topics.MANAGER}'
+            f'see update_rate of {topics.MANAGER}, or give the controller a faster processor'
             if self._values.realtime and RATE_MARGIN * wanted * usual > 1.0
             else ''
         )

@@ -79,6 +79,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
                 'footholds',
                 'stairs',
                 names.ACTIVITY,
+                '/diagnostics',
                 *_TF,
             ),
             (
