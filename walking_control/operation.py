@@ -16,8 +16,10 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import given, InvalidInput, require
 from walking_control.models import CONTACT, IMU, LOCKS, Measurement, Robot, RobotFile, sensors_of
 from walking_control.safety import Fault, Latch, Steering
-from walking_control.safety.arrivals import Arrivals, RATE_MARGIN
+from walking_control.safety.arrivals import Arrivals
 from walking_control.safety.machine import ACTIVE, Event, State
+
+LOOK = 0.1  # s between two looks at the clock while waiting for sensors in lockstep
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ class Operation:
         if self._latch.state is State.WAITING:
             waited = now - self.arrivals.waiting_since
             if waited <= self._patience.sensors:
-                return self.loop.period  # in real time, sensors are read at each look
+                # in real time, sensors are read at each look
+                return LOOK if self._patience.lockstep else self.loop.period
             # a watchdog can hear us only once sensors are answered
             starved = self.arrivals.missing(now) or self.arrivals.slow()
             code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'
@@ -375,7 +378,7 @@ class Operation:
             )
             return (
                 f'{rates}; safety.state_timeout {self._limit:g} s needs '
-                f'{1.0 / (RATE_MARGIN * self._limit):.0f} Hz or more'
+                f'{arrivals.slowest_rate:.0f} Hz or more'
             )
         if missing:
             return 'not heard: ' + ', '.join(map(self._name, missing))

@@ -96,6 +96,11 @@ class Arrivals:
             sensor: 1.0 / gap for sensor, gap in gaps.items() if gap > RATE_MARGIN * self._timeout
         }
 
+    @property
+    def slowest_rate(self) -> float:
+        """Lowest rate at which a sensor may come, Hz."""
+        return 1.0 / (RATE_MARGIN * self._timeout)
+
     def excuse(self, now: float) -> None:
         """Let silence count from now on: until then the sensors waited for us."""
         self.complete_at = self._advanced_at = now

@@ -38,6 +38,9 @@ class Supervisor:
         period: Control period, s.
         gravity: m/s^2.
         soles: Whether feet that rest lie flat.
+
+    Attributes:
+        usual: Time between two samples lately, s.
     """
 
     def __init__(

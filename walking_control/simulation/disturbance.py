@@ -12,7 +12,7 @@ that had carried nothing for a while.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 import math
 import re
 from typing import NamedTuple, TYPE_CHECKING
@@ -307,17 +307,18 @@ class Pushes:
         """Whether nothing acts and nothing is still to come."""
         return not self._waiting and not self._acting
 
-    def begin(self, time: float, yaw: float) -> Iterator[np.ndarray]:
-        """Begin what is due; yield the impulses of pushes at once, N s, ``(3,)`` each.
+    def begin(self, time: float, yaw: float) -> list[np.ndarray]:
+        """Begin what is due; return the impulses of pushes at once, N s, ``(3,)`` each.
 
         Args:
             time: Now, s.
             yaw: Of the base, rad.
         """
+        at_once = []
         for push in [push for push in self._waiting if push.is_due(time, self._touchdowns)]:
             self._waiting.remove(push)
             if push.duration == 0.0:
-                yield along_floor(push.impulse, push.direction + yaw)
+                at_once.append(along_floor(push.impulse, push.direction + yaw))
             else:
                 self._acting.append(
                     (
@@ -326,6 +327,7 @@ class Pushes:
                         push.duration,
                     )
                 )
+        return at_once
 
     def forces(self, h: float) -> Forces:
         """Return the mean forces of the coming time h, s, which then is over."""

@@ -61,8 +61,8 @@ class SteppedEngine(Engine):
     def _lay_pieces(self) -> list[Piece]:
         """Return the boxes of one floor for all; none where each foot has a plane of its own."""
         if self._profile is not None:
-            return list(lay_profile(self._profile))
-        return list(lay_floor(self._changes)) if self._changes else []
+            return lay_profile(self._profile)
+        return lay_floor(self._changes) if self._changes else []
 
     def _begin(self) -> None:
         """Begin a run at time zero."""

@@ -14,7 +14,7 @@ plane never moves under a foot that stands on it, and a foot that comes ahead of
 while it is inside the floor has tripped.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -72,26 +72,30 @@ def profile_of(changes: Sequence[Change]) -> FloorProfile:
     return FloorProfile(np.array(places), np.array(heights))
 
 
-def lay_floor(changes: Sequence[Change]) -> Iterator[Piece]:
-    """Yield the boxes of a floor that is at height zero and level before its first change."""
+def lay_floor(changes: Sequence[Change]) -> list[Piece]:
+    """Return the boxes of a floor that is at height zero and level before its first change."""
     edges = sorted(changes)
     x, z, tilt = -FAR, 0.0, 0.0
+    pieces = []
     for i in range(len(edges) + 1):
         end = edges[i].place if i < len(edges) else x + FAR
         if end > x:
-            yield _piece(x, z, end - x, tilt)
+            pieces.append(_piece(x, z, end - x, tilt))
         z -= math.tan(tilt) * (end - x)
         if i < len(edges):
             x, z, tilt = end, z - edges[i].drop, tilt + edges[i].tilt
+    return pieces
 
 
-def lay_profile(profile: FloorProfile) -> Iterator[Piece]:
-    """Yield the boxes of a floor of given heights, one for each of its pieces."""
+def lay_profile(profile: FloorProfile) -> list[Piece]:
+    """Return the boxes of a floor of given heights, one for each of its pieces."""
     places, last = profile.places.tolist(), len(profile.slopes) - 1
+    pieces = []
     for i, slope in enumerate(profile.slopes.tolist()):
         start = places[i] - (FAR if i == 0 else 0.0)
         end = places[i + 1] + (FAR if i == last else 0.0)
-        yield _piece(start, float(profile.height(start)), end - start, -math.atan(slope))
+        pieces.append(_piece(start, float(profile.height(start)), end - start, -math.atan(slope)))
+    return pieces
 
 
 def _piece(x: float, z: float, length: float, tilt: float) -> Piece:

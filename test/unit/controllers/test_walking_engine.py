@@ -221,5 +221,6 @@ def test_angles_that_are_not_finite_are_refused_before_anything_is_planned():
     law = Stepping(robot_file, robot_file.values(SteppingParameters))
     state = WalkerState(robot_file.robot)
     state.position[2] = np.nan
-    with pytest.raises(MeasurementError, match='joint positions'):
+    joint = robot_file.robot.joints[2]
+    with pytest.raises(MeasurementError, match=f'position of joint {joint}'):
         law.engine.observe(state, law.values)

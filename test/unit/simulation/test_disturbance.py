@@ -80,9 +80,7 @@ def test_what_a_plant_does_not_know_is_refused_with_the_remedy(robot, plant, tex
 
 def test_the_floor_has_the_heights_that_were_asked_for():
     """A step or slope would be higher, steeper or elsewhere than it is said to be."""
-    pieces = list(
-        lay_floor([Change(2.0, 0.0, 0.1), Change(1.0, -0.03, 0.0), Change(3.0, 0.1, -0.2)])
-    )
+    pieces = lay_floor([Change(2.0, 0.0, 0.1), Change(1.0, -0.03, 0.0), Change(3.0, 0.1, -0.2)])
 
     def height(x):
         for piece in pieces:

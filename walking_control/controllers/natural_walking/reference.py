@@ -167,7 +167,11 @@ def choose(
 
 @array_function
 def as_stride(row: np.ndarray) -> Stride:
-    """Return the `Stride` that a row of the tables says."""
+    """Return the `Stride` that a row of the tables says.
+
+    Args:
+        row: As `GaitTables.strides` hold it, ``(8 + n_joints,)``.
+    """
     return Stride(row[0], row[1], row[2:4], row[-2:], row[4], row[5], row[6:-2])
 
 

@@ -45,7 +45,6 @@ from walking_control.controllers.stepping.whole_body import (
     STOP_GAP,
     WholeBody,
 )
-from walking_control.exceptions import MeasurementError, require
 from walking_control.models import (
     Command,
     Dynamics,
@@ -57,7 +56,6 @@ from walking_control.models import (
     WalkerState,
     World,
 )
-from walking_control.models.pose import unit_quaternion
 
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
@@ -212,15 +210,7 @@ class WalkingEngine:
         self.values, base = values, state.base
         self.plan.limits = step_limits(values, self.body.quickest)
         self.place = base.position[:2]
-        turn, position = unit_quaternion(base.orientation.tolist()), state.position.tolist()
-        require(
-            math.isfinite(sum(position)),
-            'joint positions',
-            value=position,
-            limit='must be finite',
-            error=MeasurementError,
-        )
-        q = np.array((0.0, 0.0, 0.0, *turn, *position))
+        q = self.dynamics.configuration(state.position, base.orientation)
         v = np.concatenate((base.linear @ base.rotation, base.angular, state.velocity))
         self.body.update(*self._prediction.predict(q, v))
         self.floor.observe(state, values)
@@ -421,11 +411,7 @@ class WalkingEngine:
         """Return the `Aim` of steps at a velocity (m/s, rad/s), ``(3,)``."""
         return steady_aim(wanted, SIDE[1 - self.stance], self.plan.limits)
 
-    def step_to(
-        self,
-        aim: Aim,
-        dt: float = 0.0,
-    ) -> Step:
+    def step_to(self, aim: Aim, dt: float = 0.0) -> Step:
         """Return the step that would be taken now to an `Aim`; nothing changes.
 
         `engine.step_to(engine.steady_aim(np.zeros(3))).missing` tells whether the robot would stop.

@@ -50,7 +50,12 @@ class Heading:
 
 @array_function
 def turn_back(vector: np.ndarray, heading: float) -> np.ndarray:
-    """Return a vector of floor axes, ``(2,)`` or ``(3,)``, seen in the frame of a heading, rad."""
+    """Return a vector as it is seen in the frame of a heading.
+
+    Args:
+        vector: In floor axes, ``(2,)`` or ``(3,)``.
+        heading: rad.
+    """
     c, s, turned = math.cos(heading), math.sin(heading), vector.copy()
     turned[0] = c * vector[0] + s * vector[1]
     turned[1] = -s * vector[0] + c * vector[1]

@@ -326,7 +326,11 @@ def find_fall(
 
 @array_function
 def swing_leg(swing: Swing) -> SwingLeg:
-    """Return the leg in the air as plans see it; one that shall land higher goes down faster."""
+    """Return the leg in the air as plans see it; one that shall land higher goes down faster.
+
+    Args:
+        swing: The leg in floor axes.
+    """
     place, heading = turn_back(swing.position, swing.heading), swing.heading
     place[2] -= max(swing.rise, 0.0)
     velocity, hip = turn_back(swing.velocity, heading), turn_back(swing.hip - swing.com, heading)

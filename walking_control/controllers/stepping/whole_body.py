@@ -424,7 +424,13 @@ class WholeBody:
         self.ask(GIVEN, weight, first, width, size, *told, *rows.ravel().tolist())
 
     def ask(self, kind: int, weight: float, *numbers: float) -> None:
-        """Add a wish of a kind with a weight, by its numbers; see `rows_of`."""
+        """Add a wish.
+
+        Args:
+            kind: GIVEN, TRUNK or FOOT.
+            weight: Of the squared error.
+            numbers: That `rows_of` reads of this kind, behind the weight.
+        """
         self._wished += (kind, 1 + len(numbers), weight, *numbers)
 
     def pull(

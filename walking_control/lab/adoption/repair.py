@@ -6,7 +6,7 @@ limits were forgotten turns half a turn either way; a motor whose speed limit is
 that are not there are left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 import math
 from pathlib import Path
 import re
@@ -35,7 +35,7 @@ def repair(root: Element, folder: Path) -> list[Guess]:
     mended = [
         (
             'inertia of {all}',
-            list(_balance(root)),
+            _balance(root),
             'principal moments must be positive, '
             'none above the sum of the others: all three their mean',
             'balanced',
@@ -48,13 +48,13 @@ def repair(root: Element, folder: Path) -> list[Guess]:
         ),
         (
             'limits of {all}',
-            list(_loosen(root)),
+            _loosen(root),
             'revolute joints without limits',
             'half a turn either way',
         ),
         (
             'speed limits of {all}',
-            list(_speed_up(root)),
+            _speed_up(root),
             'a joint with a motor and a speed limit of 0',
             f'{UNLIMITED:g} rad/s',
         ),
@@ -90,7 +90,8 @@ def tensor_of(inertia: Element) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _balance(root: Element) -> Iterator[str]:
+def _balance(root: Element) -> list[str]:
+    names = []
     for link in root.findall('link'):
         inertia = link.find('inertial/inertia')
         if inertia is None or not np.isfinite(tensor := tensor_of(inertia)).all():
@@ -107,7 +108,8 @@ def _balance(root: Element) -> Iterator[str]:
             ENTRIES, (*tensor.diagonal(), *tensor[np.triu_indices(3, 1)]), strict=True
         ):
             inertia.set(key, f'{value:.9g}')
-        yield link.get('name', '')
+        names.append(link.get('name', ''))
+    return names
 
 
 def _fold(root: Element) -> list[str]:
@@ -134,8 +136,9 @@ def _fold(root: Element) -> list[str]:
     return [str(name) for name in motes]
 
 
-def _loosen(root: Element) -> Iterator[str]:
+def _loosen(root: Element) -> list[str]:
     """Give revolute joints without any limit of their position one."""
+    names = []
     for joint in root.findall('joint'):
         limit = joint.find('limit')
         if (
@@ -146,11 +149,13 @@ def _loosen(root: Element) -> Iterator[str]:
             continue
         limit = SubElement(joint, 'limit') if limit is None else limit
         limit.attrib.update(lower=f'{-math.pi:.9g}', upper=f'{math.pi:.9g}')
-        yield joint.get('name', '')
+        names.append(joint.get('name', ''))
+    return names
 
 
-def _speed_up(root: Element) -> Iterator[str]:
+def _speed_up(root: Element) -> list[str]:
     """Give joints whose speed limit is zero, as exporters write it, one that nobody meant."""
+    names = []
     for joint in root.findall('joint'):
         limit = joint.find('limit')
         if limit is None or joint.get('type') == 'fixed':
@@ -161,7 +166,8 @@ def _speed_up(root: Element) -> Iterator[str]:
             continue  # said by who reads it
         if velocity <= 0.0 < effort:
             limit.set('velocity', f'{UNLIMITED:g}')
-            yield joint.get('name', '')
+            names.append(joint.get('name', ''))
+    return names
 
 
 def _drop_meshes(root: Element, folder: Path) -> list[str]:

@@ -78,8 +78,10 @@ class WatchdogGuard:
         """Remember the tick of a command that is about to be sent; 0: it answers none."""
         if not tick:
             self._own = time.monotonic()
-        else:
-            self._first, self._last = self._first or tick, tick
+            return
+        if self._first is None:
+            self._first = tick
+        self._last = tick
 
     @property
     def missing(self) -> str:

@@ -26,10 +26,8 @@ MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an i
 SILENT = 3.0  # s after which a manager that says nothing is forgotten; it says so each second
 HALF = 1 << 16  # process numbers are told modulo this
 # of a controller manager on /diagnostics: which status is its own, and what it says of its cycles
-MANAGES, MISSES = (
-    b'Controller Manager Activity',
-    re.compile(rb'Controller Manager has bad periodicity[^;\0]*'),
-)
+MANAGES = b'Controller Manager Activity'
+MISSES = re.compile(rb'Controller Manager has bad periodicity[^;\0]*')
 
 
 class EndedProcesses:

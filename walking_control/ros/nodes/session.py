@@ -394,20 +394,18 @@ class Session:
     def _late(self) -> str:
         """Return in words that answers came late, since `/diagnostics` last told; or nothing."""
         late = self.times.late * self.clock.pace
-        return (
-            f'answers came up to {1e3 * late:.0f} ms late in the last second'
-            if self._values.realtime and late > LATE * self.loop.sensor_timeout
-            else ''
-        )
+        if not self._values.realtime or late <= LATE * self.loop.sensor_timeout:
+            return ''
+        return f'answers came up to {1e3 * late:.0f} ms late in the last second'
 
     def _slow(self) -> str:
         """Return in words that joint states come more rarely than the law wants, or nothing."""
         usual, wanted = self.loop.supervisor.usual, 1.0 / self.loop.period
+        if not self._values.realtime or RATE_MARGIN * wanted * usual <= 1.0:
+            return ''
         return (
             f'joint states are answered at {1.0 / usual:.0f} Hz, the law wants {wanted:.0f}: '
             f'see update_rate of {topics.MANAGER}, or give the controller a faster processor'
-            if self._values.realtime and RATE_MARGIN * wanted * usual > 1.0
-            else ''
         )
 
     def _invite(self) -> None:

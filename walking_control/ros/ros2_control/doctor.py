@@ -234,10 +234,10 @@ def _judge_limiter(
     robot = robot_file.robot
     close = [
         joint
-        for joint, value in zip(robot.joints, position if enforced else ())
+        for joint, value in zip(robot.joints, position)
         if not robot.limits[joint].lower + CLOSE < value < robot.limits[joint].upper - CLOSE
     ]
-    if close:
+    if enforced and close:
         found.problems.append(
             InvalidInput(
                 f'enforce_command_limits of {names.MANAGER}',

@@ -76,7 +76,7 @@ def gazebo_world(wiring: Wiring) -> str:
         gravity=wiring.world.gravity,
         slope=wiring.world.slope,
         friction=wiring.world.friction,
-        pieces=[None] if wiring.floor is None else list(lay_profile(wiring.floor)),
+        pieces=[None] if wiring.floor is None else lay_profile(wiring.floor),
     )
 
 

@@ -250,26 +250,30 @@ class DartEngine(SteppedEngine):
                 self._force += 1.0 / count * force
             self._felt.clear()
         truth.foot_force[:] = self._force
-        truth.foot_height[:] = list(self._foot_heights())
+        truth.foot_height[:] = self._foot_heights()
 
-    def _foot_heights(self) -> Iterator[float]:
-        """Yield the height of the lowest point of each foot over its floor, m."""
+    def _foot_heights(self) -> list[float]:
+        """Return the height of the lowest point of each foot over its floor, m."""
+        heights = []
         levels = self._levels
         for body, (points, radii), level, slope in zip(
             self._feet, self._balls, levels.heights, levels.slopes
         ):
             place = body.getWorldTransform().matrix()
-            yield min(
-                FAR,
-                self._floors.height_over(
-                    points @ place[:3, :3].T + place[:3, 3], radii, float(level), float(slope)
-                ),
+            heights.append(
+                min(
+                    FAR,
+                    self._floors.height_over(
+                        points @ place[:3, :3].T + place[:3, 3], radii, float(level), float(slope)
+                    ),
+                )
             )
+        return heights
 
     def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
         places = [float(body.getWorldTransform().matrix()[0, 3]) for body in self._feet]
-        trip = self._levels.walk(places, list(self._foot_heights()))
+        trip = self._levels.walk(places, self._foot_heights())
         self._floors.lower(self._levels.heights, self._levels.slopes)
         return trip
 
