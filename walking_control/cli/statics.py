@@ -178,7 +178,10 @@ def check(options: _Check) -> Answer:
     }
     asked = {'bring-up': options.bringup is not None or options.live, 'policy': options.policy}
     result = experiments.check.check_robot(
-        options.robot, options.set, {name: look for name, look in looks.items() if asked[name]}
+        options.robot,
+        options.set,
+        {name: look for name, look in looks.items() if asked[name]},
+        all_laws=not options.live,  # whoever stands beside a robot waits for its own alone
     )
     return Answer(
         result,

@@ -9,6 +9,8 @@ from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models import Choice, Registry, RobotFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from walking_control.controllers.controller import Controller
 
 _ROOM = 'walking_control.controllers'
@@ -64,11 +66,17 @@ def fitting_controllers(robot_file: RobotFile) -> list[str]:
     return [name for name, error in judge_controllers(robot_file).items() if error is None]
 
 
-def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
-    """Return name -> `InvalidInput`: why a law with its parameters does not fit, or None."""
+def judge_controllers(
+    robot_file: RobotFile, names: Iterable[str] | None = None
+) -> dict[str, InvalidInput | None]:
+    """Return name -> `InvalidInput`: why a law with its parameters does not fit, or None.
+
+    Args:
+        robot_file: The `RobotFile`.
+        names: Of the laws; None: all, and the file's own.
+    """
     verdicts: dict[str, InvalidInput | None] = {}
-    chosen = robot_file.controller
-    for name in [*CONTROLLERS, *([chosen] if ':' in chosen else [])]:
+    for name in names or dict.fromkeys([*CONTROLLERS, robot_file.controller]):
         try:
             law = CONTROLLERS.find(name)
             law(robot_file, robot_file.values(law.parameters))

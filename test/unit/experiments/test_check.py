@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from stranger import rabbit_urdf, write_rabbit
 
+from walking_control.cli.parser import make_parser
+from walking_control.lab.experiments import check
 from walking_control.lab.experiments.check import check_robot
 from walking_control.models.resources import robot_names
 
@@ -181,6 +183,28 @@ def test_controllers_are_judged_by_the_file(tmp_path):
     spoilt = check_robot(path, [('curve_tracking.gait', 'no_such_gait')])['facts']
     assert 'curve_tracking' not in spoilt['controllers']
     assert 'no_such_gait' in spoilt['not curve_tracking']
+
+
+def test_the_own_law_alone(monkeypatch):
+    """Who stands beside a robot with `--live` does not wait until all laws are made."""
+
+    class AskedForError(Exception):
+        pass
+
+    def check_it(*_, all_laws):
+        raise AskedForError(all_laws)
+
+    for words, all_laws in (['--live'], False), ([], True):
+        options = make_parser().parse_args(['check', 'dribbel', *words])
+        with monkeypatch.context() as patched:
+            patched.setattr(check, 'check_robot', check_it)
+            with pytest.raises(AskedForError, match=str(all_laws)):
+                options.run(options)
+    facts = check_robot('dribbel', all_laws=False)['facts']
+    assert facts['controllers'] == ['hip_switching']
+    assert not any(name.startswith('not ') for name in facts if 'plant' not in name)
+    told = check_robot('dribbel', [('controller', 'hip_swiching')], all_laws=False)['problems']
+    assert 'hip_swiching' in str(told)
 
 
 def test_all_problems_at_once(tmp_path):

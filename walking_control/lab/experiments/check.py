@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.controllers import PostureControl, StaticTorqueParameters, Stepping
-from walking_control.controllers.registry import CONTROLLERS, judge_controllers
+from walking_control.controllers.registry import judge_controllers
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.lab.experiments import obstacles
 from walking_control.loading import load_robot, PLANTS
@@ -60,6 +60,7 @@ def check_robot(
     name_or_path: str | Path,
     overrides: Iterable[tuple[str, Any]] = (),
     more: Mapping[str, Callable[[RobotFile, Found], None]] | None = None,
+    all_laws: bool = True,
 ) -> dict[str, Any]:
     """Check a robot file or a plain URDF.
 
@@ -68,6 +69,7 @@ def check_robot(
         overrides: Pairs (name, value) as for `load_robot`.
         more: Name of what else is looked at, once nothing stands in the way -> adds to what was
             found.
+        all_laws: Whether to say of every law if it fits, which takes seconds; else of the file's.
 
     Returns:
         Dictionary: ``ok``, whether there are no ``problems``: what, value, limit and remedy of
@@ -79,7 +81,7 @@ def check_robot(
         found.attempt(_check_bare_urdf, Path(name_or_path), found)
     elif (robot_file := found.attempt(load_robot, name_or_path, overrides)) is not None:
         found.errors += obstacles.find_obstacles(robot_file)
-        found.attempt(_check_robot_file, robot_file, found)
+        found.attempt(_check_robot_file, robot_file, found, all_laws)
     for name, look in (more or {}).items():
         if robot_file is None or found.errors:
             found.assumptions.append(f'not looked at, for the robot file comes first: {name}')
@@ -229,7 +231,7 @@ def _check_bare_urdf(path: Path, found: Found) -> None:
     found.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
 
 
-def _check_robot_file(robot_file: RobotFile, found: Found) -> None:
+def _check_robot_file(robot_file: RobotFile, found: Found, all_laws: bool) -> None:
     robot, assumptions = robot_file.robot, found.assumptions
     found.facts.update(
         name=robot.name,
@@ -238,7 +240,7 @@ def _check_robot_file(robot_file: RobotFile, found: Found) -> None:
         feet=list(robot.feet),
         motors=sorted(robot.actuators),
     )
-    _check_controllers(robot_file, found)
+    _check_controllers(robot_file, found, all_laws)
     _check_plants(robot_file, found)
     assumptions += _effort_sentences(robot)
     if robot_file.start.posture is None:
@@ -273,11 +275,11 @@ def _effort_sentences(robot: Robot) -> list[str]:
     return [smaller, *sentences] if robot.actuators else []
 
 
-def _check_controllers(robot_file: RobotFile, found: Found) -> None:
+def _check_controllers(robot_file: RobotFile, found: Found, all_laws: bool) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
-    verdicts, chosen = judge_controllers(robot_file), robot_file.controller
+    chosen = robot_file.controller
+    verdicts = judge_controllers(robot_file, None if all_laws else [chosen])
     found.facts['controllers'] = [name for name, error in verdicts.items() if error is None]
-    found.attempt(CONTROLLERS.find, chosen)
     for name, error in verdicts.items():
         if error is not None and name == chosen:
             found.errors.append(error)
