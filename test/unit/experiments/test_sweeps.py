@@ -15,7 +15,7 @@ import pytest
 from walking_control.cli import main
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
 from walking_control.lab.experiments.sweeps import table as tables
-from walking_control.lab.experiments.sweeps.sweep import margin_of, run_sweep, Workers
+from walking_control.lab.experiments.sweeps.sweep import hire, margin_of, run_sweep
 from walking_control.lab.experiments.sweeps.task import Axis, batches, check_task, SweepTask
 from walking_control.lab.experiments.sweeps.walks import Workshop
 from walking_control.loading import load_robot
@@ -346,7 +346,7 @@ def test_bad_requests_are_refused(arguments, words, capsys, monkeypatch):
 
 def test_workers_must_be_some():
     """If it failed, a sweep without workers would wait for ever."""
-    with pytest.raises(InvalidInput):
-        Workers(0)
+    with pytest.raises(InvalidInput), hire(0):
+        pass
     with pytest.raises(InvalidInput):
         check_task(SweepTask('compass', ()))

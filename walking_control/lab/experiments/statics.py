@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The torques that hold a robot still: the work of the verb `statics`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from walking_control.design import load_mechanism
 from walking_control.exceptions import InvalidInput, require, require_known
-from walking_control.loading import load_robot
-from walking_control.models import (
-    Base,
-    check_limits,
-    Dynamics,
-    is_urdf,
-    load_bare_robot,
-    mimic_joints,
-    parse,
-    read_yaml,
-)
+from walking_control.models import Base, check_limits, mimic_joints, parse, read_yaml
 from walking_control.statics import centre_of_pressure, Contact, StaticSolution, StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
@@ -53,30 +44,23 @@ class Posture:
         foot_size: Sequence[float] | None = None,
         overrides: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        if is_urdf(robot):
-            machine, gravity, positions = load_bare_robot(robot, overrides), 9.81, {}
-            if left is None or right is None:
-                raise InvalidInput(
-                    'the soles of ' + machine.name,
-                    limit='a URDF alone names none',
-                    remedy='give --left FRAME --right FRAME',
-                )
-            feet = (left, right)
-        else:
-            file = load_robot(robot, overrides)
-            machine = file.robot
-            feet = (left or machine.feet[0], right or machine.feet[1])
-            gravity = file.sections.get('world', {}).get('gravity', 9.81)
-            require(
-                machine.base is Base.FREE,
-                f'robot {machine.name}',
-                limit=f'is {machine.base.value}',
-                remedy='statics needs a robot in space (base: free)',
-            )
-            positions = (
-                {} if file.start.posture is None else dict(zip(machine.joints, file.start.posture))
-            )
-        self.name = machine.name
+        mechanism = load_mechanism(robot, overrides, held=False)
+        self.dynamics, self.q = mechanism.dynamics, mechanism.q
+        machine, self.name = mechanism.dynamics.robot, mechanism.name
+        require(
+            machine.base is Base.FREE,
+            f'robot {machine.name}',
+            limit=f'is {machine.base.value}',
+            remedy='statics needs a robot in space (base: free)',
+        )
+        usual = (*machine.feet, '', '')
+        feet = (left or usual[0], right or usual[1])
+        require(
+            all(feet),
+            'the soles of ' + machine.name,
+            limit='two are needed; a URDF alone names none',
+            remedy='give --left FRAME --right FRAME',
+        )
         require(
             feet[0] != feet[1],
             'the soles of ' + self.name,
@@ -84,41 +68,35 @@ class Posture:
             limit='left and right are the same frame',
             remedy='give two with --left and --right',
         )
-        self.dynamics = Dynamics(machine, gravity)
-        self.assumptions = list(_assumptions(machine.urdf, foot_size, friction))
+        self.assumptions = _assumptions(machine.urdf, foot_size, friction)
         length, width = SOLE if foot_size is None else foot_size
         self.contacts = {
             side: Contact(frame, length, width, friction)
             for side, frame in zip(('left', 'right'), feet)
         }
-        if not configuration and not positions:
+        if configuration:
+            joints, position, orientation = read_configuration(configuration)
+            self.q = self.dynamics.configuration(joints, orientation, position)
+            check_limits(self.q[machine.base.nq :], machine.joints, machine.limits)
+        elif not mechanism.positions.any():
             self.assumptions.append('all joints at zero, base upright')
-        self.q = self._configuration(positions, configuration)
-
-    def _configuration(self, positions: dict[str, float], path: str | Path | None) -> np.ndarray:
-        dynamics = self.dynamics
-        if path is None:
-            return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
-        joints, position, orientation = read_configuration(path)
-        q = dynamics.configuration(joints, orientation, position)
-        check_limits(q[dynamics.base.nq :], dynamics.joints, dynamics.robot.limits)
-        return q
 
 
-def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> Iterator[str]:
-    """Yield in sentences what the torques rest on beside the URDF."""
-    if foot_size is None:
-        yield (
-            f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says '
-            'otherwise, --foot-size 0 0 makes them points'
-        )
-    elif any(foot_size):
-        yield f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
-    else:
-        yield 'feet that are points and transmit no moment'
-    yield f'friction of {friction:g}'
-    for joint, other in mimic_joints(parse(urdf)).items():
-        yield f'joint {joint} is held by itself, though it mimics {other}'
+def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> list[str]:
+    """Return in sentences what the torques rest on beside the URDF."""
+    soles = (
+        f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says '
+        'otherwise, --foot-size 0 0 makes them points'
+    )
+    if foot_size is not None:
+        soles = 'feet that are points and transmit no moment'
+        if any(foot_size):
+            soles = f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
+    held = [
+        f'joint {joint} is held by itself, though it mimics {other}'
+        for joint, other in mimic_joints(parse(urdf)).items()
+    ]
+    return [soles, f'friction of {friction:g}', *held]
 
 
 def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bring a robot up: do the steps of its kind that are not done yet, and keep a journal of them."""
 
+from dataclasses import asdict
 import hashlib
 import json
 import os
@@ -54,7 +55,7 @@ class Journal:
         ):
             entries = json.loads(self.path.read_text(encoding='utf-8'))['entries']
             self._entries = {
-                name: {'key': str(entry['key']), 'outcome': Outcome(**entry['outcome']).as_dict()}
+                name: {'key': str(entry['key']), 'outcome': asdict(Outcome(**entry['outcome']))}
                 for name, entry in entries.items()
             }
 
@@ -69,7 +70,7 @@ class Journal:
 
     def keep(self, name: str, key: str, outcome: Outcome) -> None:
         """Write down an `Outcome`; whoever is killed meanwhile finds the journal as it was."""
-        self._entries[name] = {'key': key, 'outcome': outcome.as_dict()}
+        self._entries[name] = {'key': key, 'outcome': asdict(outcome)}
         text = json.dumps(
             {'version': __version__, 'entries': self._entries},
             indent=1,
@@ -164,7 +165,7 @@ def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
 def summarize(results: list[StepResult]) -> dict[str, Any]:
     """Return the JSON keys of `bring-up`."""
     steps = [
-        {'name': name, 'done_before': known, 'verdict': outcome.verdict, **outcome.as_dict()}
+        {'name': name, 'done_before': known, 'verdict': outcome.verdict, **asdict(outcome)}
         for name, outcome, known in results
     ]
     return {

@@ -2,7 +2,7 @@
 """Steps of bringing a robot up, and those that every robot goes through."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 import time
 from typing import Any, NamedTuple
@@ -60,10 +60,6 @@ class Outcome:
         if not self.ok or self.share <= 0.0:
             return 'not passed'
         return 'passed' if self.share >= 1.0 else 'passed in part'
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as it is kept in the journal."""
-        return asdict(self)
 
 
 @dataclass

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, ExitStack
+from contextlib import contextmanager, nullcontext
 import logging
 import math
 from pathlib import Path
@@ -30,65 +30,52 @@ PATIENCE = 10.0  # s, for a scheduler to answer and for its first worker
 LOCAL = '127.0.0.1'
 
 
-class Workers:
-    """Workers of a sweep, to be used in a ``with`` statement; a single process walks without Dask.
+@contextmanager
+def hire(count: int = 1, scheduler: str | None = None) -> Iterator[Any]:
+    """Give a client of local workers, or of those of a scheduler; None where one process walks.
 
     Those of a `scheduler`, such as ``tcp://host:8786``, need this package and see the same robot
     files.
     """
+    require(count >= 1, 'workers', value=count, limit='must be at least 1')
+    local = _start(count) if count > 1 else nullcontext()
+    with local if scheduler is None else _connect(scheduler) as client:
+        yield client
 
-    def __init__(self, count: int = 1, scheduler: str | None = None) -> None:
-        require(count >= 1, 'workers', value=count, limit='must be at least 1')
-        self.count, self._scheduler = count, scheduler
-        self._client: Any = None
-        self._stack = ExitStack()
 
-    def __enter__(self) -> Workers:
-        """Start them."""
-        if self._scheduler is not None:
-            self._client = self._stack.enter_context(_connect(self._scheduler))
-            self.count = len(self._client.nthreads())
-        elif self.count > 1:
-            self._client = self._stack.enter_context(_start(self.count))
-        return self
+def walk_portions(
+    client: Any, task: SweepTask, portions: Sequence[list[int]]
+) -> Iterator[list[dict[str, Any]]]:
+    """Walk portions of rows; give each as it comes, in any order.
 
-    def __exit__(self, *error: object) -> None:
-        """Stop them, if they are ours."""
-        self._stack.close()
+    Args:
+        client: From `hire`.
+        portions: Numbers of rows.
 
-    def walk(
-        self, task: SweepTask, portions: Sequence[list[int]]
-    ) -> Iterator[list[dict[str, Any]]]:
-        """Walk portions of rows; give each as it comes, in any order.
-
-        Raises:
-            NotAchieved: A portion ended its workers again and again, or the cluster is gone.
-        """
-        if self._client is None:
-            for portion in portions:
-                yield walk_rows(task, portion)
-            return
-        distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
-        futures = {
-            self._client.submit(walk_rows, task, portion, pure=False): portion
-            for portion in portions
-        }
-        for future in distributed.as_completed(futures):
-            portion = futures.pop(future)
-            try:
-                rows = future.result()
-            except distributed.KilledWorker as error:
-                raise NotAchieved(
-                    f'rows {portion[0]} to {portion[-1]}',
-                    limit='ended every worker that tried them',
-                    remedy=f'look at one alone: --row {portion[0]}',
-                ) from error
-            except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
-                raise NotAchieved(
-                    'cluster', limit='is gone', remedy='start it again and --resume the table'
-                ) from error
-            future.release()
-            yield rows
+    Raises:
+        NotAchieved: A portion ended its workers again and again, or the cluster is gone.
+    """
+    if client is None:
+        yield from (walk_rows(task, portion) for portion in portions)
+        return
+    distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
+    futures = {client.submit(walk_rows, task, portion, pure=False): portion for portion in portions}
+    for future in distributed.as_completed(futures):
+        portion = futures.pop(future)
+        try:
+            rows = future.result()
+        except distributed.KilledWorker as error:
+            raise NotAchieved(
+                f'rows {portion[0]} to {portion[-1]}',
+                limit='ended every worker that tried them',
+                remedy=f'look at one alone: --row {portion[0]}',
+            ) from error
+        except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
+            raise NotAchieved(
+                'cluster', limit='is gone', remedy='start it again and --resume the table'
+            ) from error
+        future.release()
+        yield rows
 
 
 @contextmanager
@@ -152,7 +139,7 @@ def run_sweep(
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
     Args:
-        file: Parquet file for the table; None keeps it in memory.
+        file: Parquet file for the table; None keeps none.
         workers: Local processes; None takes as many as there are cores, or fewer for few rows.
         scheduler: Address of a Dask scheduler to use instead.
         resume: Whether to go on with the table in `file`; of a sweep by samples, to append to it.
@@ -177,10 +164,11 @@ def run_sweep(
     table = SweepTable(task, file, resume)
     missing = [row for row in range(task.rows) if row not in table.done]
     portions = batches(missing, task.rows)
-    count = workers or min(count_processors(), 1 + len(missing) // 20)
+    count = (workers or min(count_processors(), 1 + len(missing) // 20)) if portions else 1
     try:
-        with Workers(count if portions else 1, scheduler if portions else None) as crew:
-            for rows in crew.walk(task, portions):
+        with hire(count, scheduler if portions else None) as client:
+            hired = len(client.nthreads()) if scheduler and portions else count
+            for rows in walk_portions(client, task, portions):
                 table.append(rows)
                 progress(len(table.done) / task.rows)
     except KeyboardInterrupt:
@@ -197,7 +185,7 @@ def run_sweep(
         'walked': len(missing),
         'stable': sum(whole['stable'].to_pylist()),
         'wall_time': time.perf_counter() - begin,
-        'workers': crew.count,
+        'workers': hired,
         'columns': whole.column_names,
         'file': str(file) if file else None,
         'chosen': plain(chosen),

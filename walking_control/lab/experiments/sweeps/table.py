@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import os
 from pathlib import Path
 import shutil
+import tempfile
 from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, NotAchieved, refusing, require
@@ -28,10 +29,10 @@ def _arrow() -> tuple[Any, Any]:
 
 
 class SweepTable:
-    """The table of a sweep, on disk, or in memory where no file is named.
+    """The table of a sweep, in a folder that goes with this object where no file is named.
 
     Args:
-        file: Of the table; None keeps it in memory.
+        file: Of the table; None keeps none.
         resume: Whether rows that are there already count.
 
     Attributes:
@@ -43,25 +44,25 @@ class SweepTable:
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:
-        self.task, self.file, self._goes_on = task, file, resume
-        self._parts = None if file is None else file.with_name(f'{file.stem}.parts')
-        self._rows: list[dict[str, Any]] = []
-        self.done: set[int] = set()
+        self.task, self._goes_on, self.done = task, resume, set[int]()
         if file is None:
-            return
+            self._scratch = tempfile.TemporaryDirectory()  # goes with us
+            file = Path(self._scratch.name) / 'sweep.parquet'
+        self.file, self._parts = file, file.with_name(f'{file.stem}.parts')
         if resume:
-            self._check(file)
+            self._check()
             self.done = {row for part in self._stored() for row in part['row'].to_pylist()}
-        elif self._parts is not None and self._parts.exists():
-            raise InvalidInput(
+        else:
+            require(
+                not self._parts.exists(),
                 f'sweep in {file.parent}',
                 limit='is unfinished',
                 remedy=f'--resume {file} goes on with it; remove {self._parts} to give it up',
             )
         with self._writing():
-            self._parts.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
+            self._parts.mkdir(parents=True, exist_ok=True)
             self._replace(
-                self._parts / 'task.json',  # type: ignore[operator]
+                self._parts / 'task.json',
                 lambda path: path.write_text(task.text(), encoding='utf-8'),
             )
 
@@ -74,20 +75,15 @@ class SweepTable:
         rows = [row for row in rows if row['row'] not in self.done]
         if not rows:
             return
-        if self._parts is None:
-            self._rows += rows
-        else:
-            numbers = [row['row'] for row in rows]
-            path = self._parts / f'rows-{min(numbers):09d}-{max(numbers):09d}.parquet'
-            with self._writing():
-                self._replace(path, lambda path: self._write(self._make(rows), path))
-        self.done |= {row['row'] for row in rows}
+        numbers = {row['row'] for row in rows}
+        path = self._parts / f'rows-{min(numbers):09d}-{max(numbers):09d}.parquet'
+        with self._writing():
+            self._replace(path, lambda path: self._write(self._make(rows), path))
+        self.done |= numbers
 
     def finish(self) -> Any:
         """Put all parts together; return the table, a `pyarrow.Table` sorted by row."""
         pa, _ = _arrow()
-        if self.file is None or self._parts is None:
-            return self._make(self._rows).sort_by('row')
         whole = pa.concat_tables([self._make([]), *self._stored()]).sort_by('row')
         numbers = whole['row'].to_pylist()
         if len(set(numbers)) < len(numbers):  # killed between the table and the end of its parts
@@ -140,14 +136,9 @@ class SweepTable:
 
     def _stored(self) -> Iterator[Any]:
         """Return the tables that are there, as this task's."""
-        files = (
-            sorted(self._parts.glob('rows-*.parquet'))
-            if self._parts is not None and self._parts.exists()
-            else []
-        )
+        files = sorted(self._parts.glob('rows-*.parquet'))
         if (
             self._goes_on
-            and self.file is not None
             and self.file.exists()
             and self.task.grows_from(_task_text(read_table(self.file))) is None
         ):
@@ -156,8 +147,8 @@ class SweepTable:
         for file in files:
             yield read_table(file).replace_schema_metadata(schema.metadata).cast(schema)
 
-    def _check(self, file: Path) -> None:
-        task = self._parts / 'task.json' if self._parts is not None else file
+    def _check(self) -> None:
+        file, task = self.file, self._parts / 'task.json'
         if task.exists():
             text = task.read_text(encoding='utf-8')
         elif file.exists():
