@@ -20,30 +20,29 @@ class Attitude:
         dynamics: The robot's `Dynamics`.
         slope: Inclination of the floor, rad, downhill positive: the IMU counts from gravity, the
             floor frame from the floor.
+        base: The `BaseState` that is written.
 
     Attributes:
-        update: Function (measurement, base, q, v) that writes what turns: orientation and angular
-            velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
+        update: Function (measurement, q, v) that writes what turns: orientation and angular
+            velocity of the base, its part of generalised coordinates and velocities.
     """
 
-    def __init__(self, dynamics: Dynamics, slope: float) -> None:
-        robot = dynamics.robot
+    def __init__(self, dynamics: Dynamics, slope: float, base: BaseState) -> None:
+        robot, self._base = dynamics.robot, base
         q = dynamics.configuration(np.zeros(len(robot.joints)))
-        _, base = dynamics.placement(q, dynamics.frame(robot.base_link))
+        _, own = dynamics.placement(q, dynamics.frame(robot.base_link))
         _, imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
-        self._base_imu = base.T @ imu
+        self._base_imu = own.T @ imu
         self._is_aligned = np.allclose(self._base_imu, np.eye(3), atol=1e-12)
         self._slope = slope
         self._floor_world = floor_rotation(slope)
         self.update = {
             Base.PLANAR: self._turn_in_plane,
             Base.FREE: self._turn_freely,
-            Base.TRANSLATING: lambda measurement, base, q, v: None,
+            Base.TRANSLATING: lambda measurement, q, v: None,
         }[robot.base]
 
-    def _turn_in_plane(
-        self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray
-    ) -> None:
+    def _turn_in_plane(self, measurement: Measurement, q: np.ndarray, v: np.ndarray) -> None:
         if self._is_aligned:
             pitch = pitch_of(*measurement.orientation.tolist())
             rate = float(measurement.angular_velocity[1])
@@ -53,16 +52,17 @@ class Attitude:
             rate = float(self._base_imu[1] @ measurement.angular_velocity)
         pitch -= self._slope
         q[2], v[2] = pitch, rate
-        base.orientation[1], base.orientation[3] = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
-        base.angular[1] = rate
+        self._base.orientation[1], self._base.orientation[3] = (
+            math.sin(0.5 * pitch),
+            math.cos(0.5 * pitch),
+        )
+        self._base.angular[1] = rate
 
-    def _turn_freely(
-        self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray
-    ) -> None:
+    def _turn_freely(self, measurement: Measurement, q: np.ndarray, v: np.ndarray) -> None:
         rotation = self._floor_world @ self._base_world(measurement)
-        base.orientation[:] = pin.Quaternion(rotation).coeffs()
-        base.angular[:] = self._base_imu @ measurement.angular_velocity
-        q[3:7], v[3:6] = base.orientation, base.angular
+        self._base.orientation[:] = pin.Quaternion(rotation).coeffs()
+        self._base.angular[:] = self._base_imu @ measurement.angular_velocity
+        q[3:7], v[3:6] = self._base.orientation, self._base.angular
 
     def _base_world(self, measurement: Measurement) -> np.ndarray:
         imu = pin.Quaternion(measurement.orientation.copy()).normalized().toRotationMatrix()

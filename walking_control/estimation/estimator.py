@@ -74,7 +74,7 @@ class Estimator:
         self._angles, self._rates = self._q[base.nq - angles :], self._v[base.nv - angles :]
         self.state = WalkerState(robot)
         self.state.position, self.state.velocity = self._q[base.nq :], self._v[base.nv :]
-        self.state.covariance = self._odometry.covariance
+        self.state.base, self.state.covariance = self._odometry.base, self._odometry.covariance
         self._floor = (
             FloorSlope(dynamics, values) if robot.is_free and values.floor_variation > 0.0 else None
         )
@@ -150,7 +150,7 @@ class Estimator:
         state.locked[:] = measurement.locked
         for name, part in measurement.own.items():
             state.signals[name][:] = part
-        self._turn_base(measurement, state.base, self._q, self._v)
+        self._turn_base(measurement, self._q, self._v)
         support = state.support
         if velocities is not None:
             velocities.update(
@@ -252,9 +252,12 @@ class Estimator:
     def _rest(self, foot: int, places: Sequence[Sequence[float]]) -> float:
         """Return the load that a foot's rest speaks for its contact where no sensor does, N."""
         state, values, support = self.state, self._values, self.state.support
-        if self._observer is None or not self._by_motors[foot]:
-            return 0.0
-        if foot == support or state.contact[foot]:
+        if (
+            self._observer is None
+            or not self._by_motors[foot]
+            or foot == support
+            or state.contact[foot]
+        ):
             return 0.0
         motion = self._odometry.foot_motion(foot) - self._odometry.foot_motion(support)
         x, y, height = (there - here for there, here in zip(places[foot], places[support]))
@@ -271,7 +274,8 @@ def _make_odometry(
         or values.kind == 'auto'
         and not any(getattr(values, name) for name in DECLARED)
     ):
-        return Attitude(dynamics, slope).update, LegOdometry(dynamics)
+        kinematic = LegOdometry(dynamics)
+        return Attitude(dynamics, slope, kinematic.base).update, kinematic
     # compiles, or loads what was compiled
     from walking_control.estimation.inertial_odometry import InertialOdometry
 

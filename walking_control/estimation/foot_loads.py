@@ -106,8 +106,7 @@ class FootLoads:
         self._gravity, self._time, self._delay = gravity, values.observer_time, delay
         self._lag = np.array([values.velocity_lag])
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
-        place, axes = dynamics.placement(self._q, dynamics.frame(robot.imu_link))
-        self._arm, self._axes = place, axes
+        self._arm, self._axes = dynamics.placement(self._q, dynamics.frame(robot.imu_link))
         self._feet = list(dynamics.frames.values())
         motors = list(robot.actuators)
         self._joints = np.array([robot.joint_index(joint) for joint in motors], int)
@@ -123,9 +122,10 @@ class FootLoads:
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
         known[3:] *= leg
-        efforts = np.full(len(robot.joints), 1e-3 * weight * leg)  # of joints without a motor
+        efforts = self._efforts_error = np.full(
+            len(robot.joints), 1e-3 * weight * leg
+        )  # of joints without a motor
         efforts[self._joints] = values.effort_error * robot.effort_limits[: len(motors)]
-        self._efforts_error = efforts
         self._weights = 1.0 / np.concatenate((known, efforts))
         wrench = weight * np.array([SIDEWAYS, SIDEWAYS, 1.0, ARM * leg, ARM * leg, TWIST * leg])
         self._base_only = self._weights * (np.arange(dynamics.nv) < len(known))

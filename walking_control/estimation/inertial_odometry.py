@@ -27,11 +27,13 @@ from walking_control.estimation.sole_updates import Grip, make_soles, Soles, tak
 from walking_control.estimation.turns import write_turn
 from walking_control.models import (
     Base,
-    BaseState,
     compile_where_possible,
     Dynamics,
     floor_gravity,
+    IMU,
+    JOINTS,
     Measurement,
+    places_of,
     WalkerState,
 )
 from walking_control.models.array_functions import array_function, as_block, inner, multiply
@@ -59,6 +61,13 @@ class Memory(NamedTuple):
         gravity: Floor frame, m/s^2, ``(3,)``.
         firm: Force on a foot that rests for certain, N.
         initial: See `begin`.
+        places: Where `Measurement.values` has joint positions, joint velocities, angular velocity
+            and specific force, ``(4,)``.
+        position: Of the base: what is known of it, as are the next three, see `BaseState`.
+        orientation: ``(4,)``.
+        linear: ``(3,)``.
+        angular: ``(3,)``.
+        covariance: See `write_base`, ``(9, 9)``.
     """
 
     chains: LegChains
@@ -73,6 +82,12 @@ class Memory(NamedTuple):
     gravity: np.ndarray
     firm: float
     initial: np.ndarray
+    places: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    covariance: np.ndarray
 
 
 class InertialOdometry(LegOdometry):
@@ -103,6 +118,7 @@ class InertialOdometry(LegOdometry):
         self._floor_world = floor_rotation(slope)
         n, self._noise = len(robot.feet), noise_of(values, len(robot.base.axes))
         self._scale, self._scale_sigma = values.way_scale, values.way_scale_sigma
+        base, places = self.base, places_of(robot)
         memory = Memory(
             find_leg_chains(dynamics),
             make_filter_state(free_entries(robot.base, n)),
@@ -123,10 +139,25 @@ class InertialOdometry(LegOdometry):
                 LEAST,
                 [values.orientation_sigma, values.gyro_bias_sigma, values.acceleration_bias_sigma],
             ),
+            # of the IMU all but its orientation
+            np.array(
+                [places[JOINTS, i].start for i in (0, 1)] + [places[IMU, i].start for i in (1, 2)]
+            ),
+            base.position,
+            base.orientation,
+            base.linear,
+            base.angular,
+            np.zeros((9, 9)),
         )
         block, views = as_block(memory)
         self.filter, self.sample = views.state, views.sample
-        self.covariance: np.ndarray = np.zeros((9, 9))
+        base.position, base.orientation, base.linear, base.angular = (
+            views.position,
+            views.orientation,
+            views.linear,
+            views.angular,
+        )
+        self.covariance: np.ndarray = views.covariance
         self._sense = compile_where_possible(sense)
         self._settle = compile_where_possible(settle)
         # plain code takes the views
@@ -139,7 +170,7 @@ class InertialOdometry(LegOdometry):
         self.filter.columns[:] = self.filter.bias[:] = 0.0
         self.sample.floor[:] = 0.0
 
-    def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray) -> None:
+    def turn(self, measurement: Measurement, q: np.ndarray, v: np.ndarray) -> None:
         """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
 
         Args:
@@ -150,28 +181,15 @@ class InertialOdometry(LegOdometry):
         if self._elapsed > LONGEST_SAMPLE:
             self._begin(measurement)
         self._last = max(self._last, measurement.stamp)
-        self._take(measurement, base, self._elapsed)
+        self._sense(self._memory, measurement.values, self._elapsed)
         if self.level_by_imu and 0.0 < self._elapsed <= LONGEST_SAMPLE:
             self._level(measurement)
-            self._take(measurement, base, 0.0)
-        self._generalised = q
+            self._sense(self._memory, measurement.values, 0.0)
+        self._generalised, base = q, self.base
         if self._base is Base.PLANAR:
             q[2], v[2] = base.pitch, base.angular[1]
         elif self._base is Base.FREE:
             q[3:7], v[3:6] = base.orientation, base.angular
-
-    def _take(self, measurement: Measurement, base: BaseState, dt: float) -> None:
-        """Take a `Measurement` that comes dt seconds after the last one; write the base's turn."""
-        self._sense(
-            self._memory,
-            measurement.position,
-            measurement.velocity,
-            measurement.angular_velocity,
-            measurement.linear_acceleration,
-            dt,
-            base.orientation,
-            base.angular,
-        )
 
     def _begin(self, measurement: Measurement) -> None:
         """Take the IMU's own orientation to begin with."""
@@ -207,17 +225,7 @@ class InertialOdometry(LegOdometry):
             self.sample.heights[:] = LATER
             if self.floor.felt:
                 self.sample.heights[foot] = NOW
-        if not self._settle(
-            self._memory,
-            state.contact,
-            forces,
-            foot,
-            self._elapsed,
-            base.orientation,
-            base.position,
-            base.linear,
-            self.covariance,
-        ):
+        if not self._settle(self._memory, state.contact, forces, foot, self._elapsed):
             self._last = -math.inf  # the next measurement begins anew
         if self._base is Base.PLANAR:  # its coordinates count the pitch
             self._generalised[2] = base.pitch
@@ -244,32 +252,20 @@ class InertialOdometry(LegOdometry):
 
 
 @array_function
-def sense(
-    memory: Sequence[Memory],
-    position: np.ndarray,
-    velocity: np.ndarray,
-    rate: np.ndarray,
-    force: np.ndarray,
-    dt: float,
-    orientation: np.ndarray,
-    angular: np.ndarray,
-) -> None:
+def sense(memory: Sequence[Memory], values: np.ndarray, dt: float) -> None:
     """Take joints and IMU in, move the state on by them, and write how the base is turned.
 
     What the robot cannot do it does not feel. Without an accelerometer it feels gravity.
 
     Args:
         memory: One `Memory`, see `as_block`; changed in place.
-        position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
-        velocity: Of the joints, ``(n_joints,)``.
-        rate: Angular velocity in the axes of the IMU, rad/s.
-        force: Specific force, likewise, m/s^2; zero without an accelerometer.
+        values: `Measurement.values`; a specific force of zero says that there is no accelerometer.
         dt: Time since the last sample, s; nothing moves if it is zero or too long.
-        orientation: Of the base, quaternion xyzw; written.
-        angular: Its angular velocity, base axes, rad/s; written.
     """
     known = memory[0]
-    state, sample, gravity = known.state, known.sample, known.gravity
+    state, sample, gravity, at = known.state, known.sample, known.gravity, known.places
+    position, velocity = values[at[0] :], values[at[1] :]
+    rate, force = values[at[2] : at[2] + 3], values[at[3] : at[3] + 3]
     multiply(known.axes, rate, sample.rate)
     multiply(known.axes, force, sample.force)
     sample.rate[:] *= state.free[:3]
@@ -280,8 +276,8 @@ def sense(
     if 0.0 < dt <= LONGEST_SAMPLE:
         predict(state, sample, known.noise if force.any() else known.blind, gravity, dt)
     sample.last_rate[:] = sample.rate
-    write_turn(state.rotation, orientation)
-    angular[:] = sample.rate - state.bias[0]
+    write_turn(state.rotation, known.orientation)
+    known.angular[:] = sample.rate - state.bias[0]
 
 
 @array_function
@@ -291,10 +287,6 @@ def settle(
     forces: np.ndarray,
     support: int,
     dt: float,
-    orientation: np.ndarray,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    covariance: np.ndarray,
 ) -> bool:
     """Correct the state by the feet, or begin on the stance foot, and write what is known.
 
@@ -308,7 +300,6 @@ def settle(
         forces: On the feet, N, ``(n_feet, 3)``.
         support: The stance foot.
         dt: Time since the last sample, s; after a long silence it begins anew.
-        orientation: Of the base, quaternion xyzw; written, as are the next three: see `write_base`.
 
     Returns:
         Whether the state was finite; if not, it has begun anew at the origin, level.
@@ -332,8 +323,10 @@ def settle(
         take_feet(state, sample, contact, noise, dt)
         if known.grip.spin > 0.0:
             take_soles(state, sample, soles, noise, known.grip, dt)
-    write_turn(state.rotation, orientation)
-    write_base(state, sample.rate, known.imu, noise.gyro, position, velocity, covariance)
+    write_turn(state.rotation, known.orientation)
+    write_base(
+        state, sample.rate, known.imu, noise.gyro, known.position, known.linear, known.covariance
+    )
     return sound
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from walking_control.estimation.floor_slope import FloorSlope
-from walking_control.models import Dynamics, WalkerState
+from walking_control.models import BaseState, Dynamics, WalkerState
 
 JUMP = 0.25  # m/s from one tick to the next: a base that a foot at rest carries does not
 
@@ -18,6 +18,7 @@ class LegOdometry:
         dynamics: The robot's `Dynamics`.
 
     Attributes:
+        base: The `BaseState` that is written.
         covariance: How well the base is known, see `WalkerState`; None where it is not said.
         rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
         floor: The `FloorSlope` that soles feel, or None.
@@ -30,6 +31,7 @@ class LegOdometry:
     level_by_imu = False
 
     def __init__(self, dynamics: Dynamics) -> None:
+        self.base = BaseState()
         # views of what moves with the dynamics, to which no frame is added any more
         self._dynamics, self._data = dynamics, dynamics.data
         feet = [self._data.oMf[frame] for frame in dynamics.frames.values()]

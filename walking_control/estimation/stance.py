@@ -74,12 +74,12 @@ class Load:
 
     def __init__(self, values: EstimatorParameters) -> None:
         self._margin, self._soon = values.contact_on, 2.0 * values.min_step_time
-        self._landed: list[float] = []
-        self._contact: list[bool] = []
+        self.reset()
 
     def reset(self) -> None:
         """Forget the past: nobody has come down."""
-        self._landed, self._contact = [], []
+        self._landed: list[float] = []
+        self._contact: list[bool] = []
 
     def update(
         self, state: WalkerState, places: Sequence[Sequence[float]], loads: Sequence[float]
