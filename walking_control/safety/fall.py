@@ -40,8 +40,9 @@ class FallDetector:
             return 'the {} leans {} rad; limit {}'.format(what, *told_apart(lean, self._lean))
         height = state.base.position.item(2) - state.foothold.item(2)
         if height < self._height and not low:
-            words = 'the base is {} m above the stance foot; limit {}'
-            return words.format(*told_apart(height, self._height))
+            return 'the base is {} m above the stance foot; limit {}'.format(
+                *told_apart(height, self._height)
+            )
         return None
 
 

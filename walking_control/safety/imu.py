@@ -141,9 +141,10 @@ class ImuCheck:
         Legs must have been placed as measured; see `_by_legs`.
         """
         legs, robot, frames = self._legs, self._legs.robot, self._legs.data.oMf
-        force = np.zeros(3)
-        for foot, felt in zip(robot.feet, measurement.foot_force, strict=True):
-            force += frames[legs.frames[foot]].rotation @ felt
+        force = sum(
+            frames[legs.frames[foot]].rotation @ felt
+            for foot, felt in zip(robot.feet, measurement.foot_force, strict=True)
+        )
         specific = (frames[self._imu].rotation.T @ force / self._mass).tolist()
         x, y, z = _turn(measurement.orientation.tolist(), specific)
         return np.array((x, y, z - self._gravity))

@@ -61,7 +61,7 @@ class Look(NamedTuple):
     turned: np.ndarray  # sum of angular velocities so far, rad
     force: np.ndarray  # mean since the last look, in the world, m/s^2
     feet: list[np.ndarray]  # rotation from each foot to the IMU
-    places: list[np.ndarray]  # of the feet from the IMU in its axes, m
+    places: list[np.ndarray]  # of the feet from the IMU, in the world, m
     firm: list[bool]  # which feet carry
     stamp: float
     load: float  # mean of all feet since the last look, of the weight
@@ -290,7 +290,7 @@ class LieDetector:
                 self._turned.copy(),
                 force,
                 feet,
-                [end.translation.copy() for end in ends],
+                [rotation @ end.translation for end in ends],
                 [load > self._firm for load in loads],
                 measurement.stamp,
                 sum(starmap(math.hypot, carried.tolist())) / self._legs.weight,
@@ -312,7 +312,7 @@ class LieDetector:
         rested = [
             foot
             for foot in range(len(self._feet))
-            if all(looks[-1 - k].firm[foot] for k in range(TURN + 1))
+            if all([looks[-1 - k].firm[foot] for k in range(TURN + 1)])
         ]
         self._stands = len(rested) == len(self._feet)
         if rested and self._has_soles:
@@ -327,10 +327,7 @@ class LieDetector:
         # exactly zero says an IMU without an accelerometer
         claimed = float(now.load > FELT and now.force.any()) * (now.force - up)
         span = now.stamp - before.stamp
-        moving = [
-            (before.rotation @ before.places[foot] - now.rotation @ now.places[foot]) / span
-            for foot in rested
-        ]
+        moving = [(before.places[foot] - now.places[foot]) / span for foot in rested]
         own = (now.rotation.T @ claimed).tolist()
         self._felt.append(Felt(own, claimed, now.pressed - up, moving))
         if len(looks) > CURVE:
@@ -340,7 +337,9 @@ class LieDetector:
     def _feel(self, kept: float) -> None:
         """Compare the specific force with how the legs say that the IMU's velocity changes."""
         looks, half = self._looks, CURVE // 2
-        stood = [foot for foot in range(len(self._feet)) if all(look.firm[foot] for look in looks)]
+        stood = [
+            foot for foot in range(len(self._feet)) if all([look.firm[foot] for look in looks])
+        ]
         # forces of exactly zero come from an IMU without an accelerometer
         if not stood or not any(look.force.any() for look in looks):
             return
@@ -348,9 +347,7 @@ class LieDetector:
         span = 0.5 * (last.stamp - first.stamp)
         back = middle.rotation.T
         curves = [
-            2.0 * middle.rotation @ middle.places[foot]
-            - last.rotation @ last.places[foot]
-            - first.rotation @ first.places[foot]
+            2.0 * middle.places[foot] - last.places[foot] - first.places[foot]
             for foot in range(len(self._feet))
         ]
         # the mean that gives the same second difference
@@ -398,7 +395,7 @@ class LieDetector:
             return 'accelerometer', words
         if wrong := gyro.wrong():
             return self._gyro_or_orientation(wrong, felt)
-        both = set(legs.wrong()) & set(turn.wrong())
+        both = set(legs.wrong()) & set(turn.wrong()) if self._has_soles else set()
         # a sole that tilts shows less of a turn than there is, but none the other way; on an edge
         # it shows any: only feet that all rest tell
         if self._stands and any(legs.kind(axis) and turn.kind(axis) for axis in both):
@@ -451,7 +448,7 @@ class LieDetector:
         """Return in words by how much the IMU feels too much for too long, or ''."""
         if len(self._felt) < WINDOW:
             return ''
-        mean = [sum(axis) / WINDOW for axis in zip(*(row.own for row in self._felt))]
+        mean = [sum(axis) / WINDOW for axis in zip(*[row.own for row in self._felt])]
         axis = max(range(3), key=lambda axis: abs(mean[axis]))
         if abs(mean[axis]) < OFFSET or self._is_shown():
             return ''

@@ -88,7 +88,6 @@ class RepeatCheck:
     def __init__(self, robot: Robot, gravity: float) -> None:
         self._least = LEAST * scale_of(robot, gravity).mass * gravity
         self._parts = _parts(robot)
-        self._members = [np.array(part.numbers) for part in self._parts]
         self._feet = {i for i, part in enumerate(self._parts) if part.code == 'foot_force'}
         self._in_space = robot.is_free
         # number -> all that repeat themselves with it
@@ -137,7 +136,7 @@ class RepeatCheck:
         borne = self._in_space and not self._feet <= {*found}
         for i in found:
             part, joint = self._parts[i], self._parts[i].joint
-            told = values[self._members[i]]
+            told = values[part.numbers]
             if joint >= 0 and abs(told[1]) * self._held[i] < MOVED:
                 continue  # it has come to rest
             in_air = i in self._feet and float(np.linalg.norm(told)) < self._least

@@ -68,7 +68,7 @@ class Supervisor:
         self._repeats = RepeatCheck(robot, gravity)
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self.effort_limits, self._lowest = robot.effort_limits, -robot.effort_limits
+        self.effort_limits = robot.effort_limits
         # in space feet may stand on steps, and the estimator weighs what they say
         self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
@@ -280,19 +280,15 @@ class Supervisor:
         age, limit = self._age, self._values.state_timeout
         if age <= limit and not waited > limit:
             return
-        words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later'
-        if age <= limit:  # it was under way while we slept
-            self.latch(
-                'stale_joint_state',
-                f'{words}, but came {waited:.3f} s later; limit {limit:g} s',
-                stamp,
-            )
-        elif waited < 0.5 * age:
-            self.latch(
-                'clock_jump', f'{words}, but came {waited:.3f} s later; limit {limit:g} s', stamp
-            )
-        else:
-            self.latch('stale_joint_state', f'{words}; limit {limit:g} s', stamp)
+        # else it was under way while we slept
+        jumped = age > limit and waited < 0.5 * age
+        came = f', but came {waited:.3f} s later' if jumped or age <= limit else ''
+        self.latch(
+            'clock_jump' if jumped else 'stale_joint_state',
+            f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later{came}; '
+            f'limit {limit:g} s',
+            stamp,
+        )
 
     def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.
@@ -371,12 +367,11 @@ class Supervisor:
             # where the feet are, too, and an upright robot on ice is not to be let go
             if not self._robot.is_free:
                 self.latch('contact_flicker', flickers, stamp)
-        contradicts = ''
-        if wrong:
-            contradicts = (
-                'sensor contradicts weight and legs, motors and IMU tell its load: '
-                + ', '.join(wrong)
-            )
+        contradicts = (
+            f'sensor contradicts weight and legs, motors and IMU tell its load: {", ".join(wrong)}'
+            if wrong
+            else ''
+        )
         late = self._lateness(0.3 * values.state_timeout)
         self.warning = '; '.join(filter(None, (contradicts, flickers, self.heat.warning, late)))
 
@@ -413,18 +408,21 @@ class Supervisor:
         Returns:
             Whether a standby law shall say another one instead.
         """
+        numbers, before, limits = command.numbers.tolist(), self._last, self.effort_limits
         # a sum is quick; only one that is too large needs the second look
-        if not (math.isfinite(sum(command.numbers.tolist())) or np.isfinite(command.numbers).all()):
-            words = 'the controller computed a command that is not finite'
-            return self.lose_law(COMMAND, words, stamp)
-        brief = min(dt, 2.0 * self._period)  # a silence is no reason for a jump
-        limits, step = self.effort_limits, self._values.effort_rate_limit * brief
-        lower = np.maximum(self._last - step, self._lowest)
-        self._last = np.minimum(
-            np.maximum(command.effort, lower), np.minimum(self._last + step, limits)
-        )
-        self.clamped += (self._last != command.effort).tobytes().count(True)
-        command.effort[:] = self._last
+        if not (math.isfinite(sum(numbers)) or np.isfinite(command.numbers).all()):
+            return self.lose_law(
+                COMMAND, 'the controller computed a command that is not finite', stamp
+            )
+        # a silence is no reason for a jump
+        step = self._values.effort_rate_limit * min(dt, 2.0 * self._period)
+        rows = zip(numbers, before.tolist(), limits.tolist())
+        if any([abs(now - last) > step or abs(now) > limit for now, last, limit in rows]):
+            lower, upper = np.maximum(before - step, -limits), np.minimum(before + step, limits)
+            within = np.minimum(np.maximum(command.effort, lower), upper)
+            self.clamped += int(np.count_nonzero(within != command.effort))
+            command.effort[:] = within
+        self._last = command.effort.copy()
         words = self.heat.watch(command.effort, dt)
         if words:
             self.latch('motor_heat', words, stamp)
