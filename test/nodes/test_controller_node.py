@@ -277,7 +277,15 @@ def dump(node):
     return {f'/{node.get_name()}': {'ros__parameters': tree}}
 
 
-@pytest.mark.parametrize('name', robot_names())
+@pytest.mark.parametrize(
+    'name',
+    [
+        name
+        if name in ('dribbel', 'humanoid', 'walker3d')
+        else pytest.param(name, marks=pytest.mark.long)
+        for name in robot_names()
+    ],
+)
 def test_param_dump_starts_the_same_controller(bench, tmp_path, name):
     """What `ros2 param dump` writes must give the same controller back, parameter by parameter."""
     node = bench.controller(activate=False, robot_file=name, virtual_efforts=True)

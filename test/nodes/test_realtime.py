@@ -167,6 +167,7 @@ def test_a_process_leaves_the_kernel_its_share_in_small_pieces(monkeypatch):
     assert [rest.is_due(0.002 * tick) for tick in range(4)] == [True, False, True, False]
 
 
+@pytest.mark.long
 def test_sets_left_unanswered_are_said(bench, said):
     """A robot would walk on every second set of sensors, and nobody would know why."""
     words = 'realtime:=true', f'robot_file:={robot_path("dribbel")}'

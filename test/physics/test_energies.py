@@ -28,7 +28,7 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
 
-def walk(controller, duration, disturb=(), loop=None):
+def walk(controller, duration, disturb, loop=None):
     """Return a run of the compass."""
     robot_file = load_robot('compass')
     plant = make_plant(robot_file)
@@ -37,19 +37,8 @@ def walk(controller, duration, disturb=(), loop=None):
 
 
 @pytest.fixture(scope='module')
-def tracked():
-    """Return a run of curve tracking over a step down at its second touchdown."""
-    return walk('curve_tracking', 2.6, ['step_down=0.05@2'])
-
-
-@pytest.fixture(scope='module')
-def alone():
-    """Return a run without control over the same step."""
-    return walk('none', 5.0, ['step_down=0.05@2'])
-
-
-def test_telemetry_is_recorded_as_said():
-    """Figures and tables would show another tick, or another figure, than the controller's."""
+def heard():
+    """Return a run of curve tracking over a step down at its second touchdown, and what it said."""
     loop, said = ControlLoop(load_robot('compass'), 'curve_tracking'), []
     tick = loop.tick
 
@@ -59,10 +48,27 @@ def test_telemetry_is_recorded_as_said():
         return command
 
     loop.tick = listen
-    run = walk('curve_tracking', 0.9, ['push=0.1@1'], loop)
+    return walk('curve_tracking', 2.6, ['step_down=0.05@2'], loop), said
+
+
+@pytest.fixture(scope='module')
+def tracked(heard):
+    """Return that run."""
+    return heard[0]
+
+
+@pytest.fixture(scope='module')
+def alone():
+    """Return a run without control over the same step."""
+    return walk('none', 5.0, ['step_down=0.05@2'])
+
+
+def test_telemetry_is_recorded_as_said(heard):
+    """Figures and tables would show another tick, or another figure, than the controller's."""
+    run, said = heard
     fields = CurveTracking.telemetry_fields(run.robot)
     table = run_columns(run)
-    assert len(run.time) == len(said) == 451
+    assert len(run.time) == len(said) == 1301
     for name, unit in fields:
         values = np.array([row[name] for row in said])
         assert np.array_equal(run.telemetry[name], values), name

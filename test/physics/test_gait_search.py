@@ -129,6 +129,7 @@ def test_joints_without_a_motor_get_no_torque():
     )
 
 
+@pytest.mark.long
 def test_impossible_speed_keeps_the_best_iterate(compass):
     """An infeasible task must be called so, and show how near the search came."""
     found = find_gait(compass, {'speed': 4.5, 'starts': 1, 'max_iterations': 60})

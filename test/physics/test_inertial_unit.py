@@ -42,7 +42,7 @@ def test_at_rest_the_accelerometer_carries_the_robot(plant):
     assert abs(measurement.linear_acceleration[0]) > 0.1  # it is felt in the IMU's axes
 
 
-@pytest.mark.parametrize('plant', ['rigid', 'mujoco'])
+@pytest.mark.parametrize('plant', [pytest.param('rigid', marks=pytest.mark.long), 'mujoco'])
 def test_sum_of_specific_forces_is_the_motion(plant):
     """If it failed, an estimator that integrates the IMU would drift from the robot's motion.
 

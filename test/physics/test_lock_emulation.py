@@ -95,7 +95,7 @@ class Bench:
 @pytest.mark.parametrize(
     ('delay', 'held'),
     [
-        (0, True),
+        pytest.param(0, True, marks=pytest.mark.long),
         pytest.param(14, True, marks=pytest.mark.long),
         pytest.param(0, False, marks=pytest.mark.long),
         pytest.param(9, False, marks=pytest.mark.long),

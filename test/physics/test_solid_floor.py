@@ -81,7 +81,11 @@ def test_depth_and_reach_are_those_of_the_path():
 
 @pytest.mark.parametrize(
     'kind, trips',
-    [('step_up=0.004@2', False), ('step_down=0.004@2', False), ('step_down=0.05@2', True)],
+    [
+        pytest.param('step_up=0.004@2', False, marks=pytest.mark.long),
+        ('step_down=0.004@2', False),
+        ('step_down=0.05@2', True),
+    ],
 )
 def test_an_edge_lies_where_it_does_least_harm(kind, trips):
     """A foot would trip over a step's edge that it has not come to, or not over the floor."""
@@ -100,7 +104,9 @@ def test_forgiven_scuff_counts():
         assert walker.state.memo[rm.SCUFF_REACH] == pytest.approx(length, abs=1e-9)
 
 
-@pytest.mark.parametrize('kind, fell', [(None, False), ('step_down=0.05@2', True)])
+@pytest.mark.parametrize(
+    'kind, fell', [pytest.param(None, False, marks=pytest.mark.long), ('step_down=0.05@2', True)]
+)
 def test_every_summary_tells_how_deep_the_feet_were(kind, fell):
     """A walk through the floor would look like one over it."""
     run = simulate(load_robot('compass'), 'none', 'rigid', 2.0, [kind] if kind else [])

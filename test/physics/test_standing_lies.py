@@ -10,11 +10,11 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 @pytest.mark.parametrize(
     'robot, lie, word',
     [
-        ('dribbel', 'acc in g', 'in g'),
+        pytest.param('dribbel', 'acc in g', 'in g', marks=pytest.mark.long),
         ('dribbel', 'acc x inverted', 'the accelerometer'),
         pytest.param('humanoid', 'acc in g', 'in g', marks=pytest.mark.long),
         ('humanoid', 'first foot inverted', 'left_sole'),
-        ('dribbel', 'feet frozen', 'repeats itself'),
+        pytest.param('dribbel', 'feet frozen', 'repeats itself', marks=pytest.mark.long),
         pytest.param(
             'humanoid', 'gyro y dead', 'y of the gyroscope repeats itself', marks=pytest.mark.long
         ),

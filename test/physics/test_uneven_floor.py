@@ -76,7 +76,7 @@ def test_feet_stand_where_the_floor_is(walks, name):
     assert np.array(feet) - floor == pytest.approx(np.array(gaps), abs=1e-4)
 
 
-@pytest.mark.parametrize('name', PLANTS[:2] + PLANTS[3:])
+@pytest.mark.parametrize('name', [*PLANTS[:2], pytest.param('dart', marks=pytest.mark.long)])
 def test_plants_walk_alike_over_a_wave(walks, name):
     """An edge between two pieces would catch or kick the feet in one of the plants."""
     run, other = walks(name), walks('mujoco')

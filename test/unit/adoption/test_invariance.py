@@ -130,9 +130,9 @@ def as_it_is(biped, pressed, tmp_path_factory):
 @pytest.mark.parametrize(
     'change',
     [
-        partial(move, z=-0.4),
+        pytest.param(partial(move, z=-0.4), marks=pytest.mark.long),
         partial(move, x=0.5, y=-0.3, z=0.5, yaw=-0.5 * np.pi),
-        partial(move, z=-0.9, yaw=0.5 * np.pi),
+        pytest.param(partial(move, z=-0.9, yaw=0.5 * np.pi), marks=pytest.mark.long),
         stand_on_footprint,
         rename,
         mirror,

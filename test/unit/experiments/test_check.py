@@ -24,7 +24,13 @@ def test_a_good_stranger_is_usable(tmp_path):
     assert result['facts']['mass'] == pytest.approx(32.0)
 
 
-@pytest.mark.parametrize('name', robot_names())
+@pytest.mark.parametrize(
+    'name',
+    [
+        pytest.param(name, marks=pytest.mark.long) if name == 'walker3d_built' else name
+        for name in robot_names()
+    ],
+)
 def test_shipped_robots(name):
     """`check` would break, or find fault, with a robot that everybody walks."""
     result = check_robot(name)

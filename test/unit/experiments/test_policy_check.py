@@ -189,6 +189,7 @@ def test_a_network_that_divides_nothing_says_nothing(robot_file):
     assert load_network(file).spreads() is None
 
 
+@pytest.mark.long
 def test_a_policy_that_stands_only_is_told_so(robot_file):
     """A policy that does not walk would be called right before its first step."""
     trial = try_policy(robot_file, told_of(robot_file))
