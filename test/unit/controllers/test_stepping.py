@@ -21,11 +21,12 @@ from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping import law
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers.stepping.engine import see_foot
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
-from walking_control.controllers.stepping.size import Size, size_of
+from walking_control.controllers.stepping.size import Size
 from walking_control.controllers.stepping.step_plan import (
     Aim,
     Fall,
@@ -42,14 +43,26 @@ from walking_control.controllers.stepping.step_plan import (
     SwingLeg,
 )
 from walking_control.controllers.stepping.stoppable import judge_stop
-from walking_control.controllers.stepping.swing import SwingFoot, SwingWay
-from walking_control.controllers.stepping.tasks import BalanceTask, PressureTask
+from walking_control.controllers.stepping.swing import (
+    advance_swing,
+    hold_swing,
+    SwingFoot,
+    SwingWay,
+)
+from walking_control.controllers.stepping.tasks import (
+    BalanceTask,
+    FootTask,
+    FootTurnTask,
+    PressureTask,
+    TrunkTask,
+)
 from walking_control.controllers.stepping.touchdown import Descent, Touchdown
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.trip import Trip
 from walking_control.controllers.stepping.whole_body import (
     fill_program,
     FootContact,
+    Gains,
     MotorLimits,
     torque_range,
     turn_about_normal,
@@ -480,12 +493,12 @@ def test_the_wanted_motion_does_not_run_from_the_foot():
     """A foot would chase a motion it cannot follow, and be thrown beyond its foothold."""
     swing, still = SwingFoot(), np.zeros(3)
     swing.start(np.array([0.3, 0.4, 0.1]), np.array([1.0, 0.0, -0.5]))
-    swing.hold(still, still, 900.0, 60.0, 50.0)
+    swing.hold(swing.motion, still, still, np.eye(3), swing.tilted, (900.0, 60.0, 50.0))
     asked = 900.0 * swing.position[:2] + 60.0 * swing.velocity[:2]
     assert np.hypot(*asked) == pytest.approx(50.0)
     assert swing.position[2] == 0.1 and swing.velocity[2] == -0.5  # it comes down all the same
     before = swing.position.copy()
-    swing.hold(still, still, 900.0, 60.0, 51.0)
+    swing.hold(swing.motion, still, still, np.eye(3), swing.tilted, (900.0, 60.0, 51.0))
     np.testing.assert_array_equal(swing.position, before)
 
 
@@ -544,10 +557,16 @@ def test_the_compiled_law_is_the_plain_one(law):
 @pytest.mark.parametrize(
     'law, functions',
     [
-        ('stepping', (find_fall, find_step, find_stop, pressure_place, fill_program)),
+        (
+            'stepping',
+            (
+                *(find_fall, find_step, find_stop, pressure_place, fill_program),
+                *(advance_swing, hold_swing, see_foot),
+            ),
+        ),
         pytest.param(
             'natural_walking',
-            (find_stop, choose, row_at, plan_on_gait, move_foot, turn_joints),
+            (find_stop, choose, row_at, plan_on_gait, move_foot, turn_joints, hold_swing, see_foot),
             marks=pytest.mark.long,
         ),
     ],
@@ -577,9 +596,14 @@ def test_the_compiled_program_is_the_plain_one(robot_file, sizes):
     ]
     for seed in range(5):
         body.update(*moving(dynamics, seed))
+        rng, gains = np.random.default_rng(seed), Gains(400.0, 40.0, 0.3)
+        motion, turn = rng.normal(size=(3, 3)), pin.exp3(rng.normal(size=3))
         for program in programs:
             program.begin((seed % 2,))
             program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
+            FootTask(1 - seed % 2, seed % 2, motion, gains).add_to(program)
+            FootTurnTask(1 - seed % 2, turn, gains, *motion[1:], slice(1, 3), True).add_to(program)
+            TrunkTask(turn, gains, gains, turn.T, *motion[1:]).add_to(program)
             PressureTask(seed % 2, np.array([0.02, 0.01]), 0.01).add_to(program)
             program.solve()
         np.testing.assert_allclose(
@@ -594,7 +618,7 @@ def test_thresholds_go_with_size():
         (0.004, 0.008, 0.02), (-0.25, -0.08, 0.0, 0.04, 0.06, 0.15, 0.25), (0.05, 0.4), (0, 1)
     ):
         answers = []
-        for size in (Size(), size_of(3.2, 9.81)):
+        for size in (Size(), Size(length=4.0)):
             moves, goes = np.zeros((2, 3))
             moves[2], goes[2] = speed * size.speed, -0.3 * size.speed
             descent = Descent(1, moves, moves, goes, lag * size.length, elapsed, -0.01)
@@ -824,14 +848,10 @@ def test_a_sole_whose_corner_is_on_the_floor_meets_no_edge(monkeypatch):
     engine._prediction.predict(np.zeros(engine.dynamics.nq), np.zeros(engine.body.nv))
     engine.swing.start(np.array([0.1, 0.2, 0.03]), np.array([1.0, 0.0, 0.0]))
     for pitch, met in ((0.0, True), (0.3, False)):
-        engine.body.feet = [
-            foot._replace(
-                position=np.array(place),
-                rotation=pin.utils.rotate('y', pitch),
-                jacobian=np.zeros((6, engine.body.nv)),
-            )
-            for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025]))
-        ]
+        for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025])):
+            foot.position[:], foot.jacobian[:] = place, 0.0
+            foot.rotation[:] = pin.utils.rotate('y', pitch)
+        engine._look_at_foot()
         engine.plan.elapsed, engine.plan.step = 0.15, Step(np.zeros(2), 0.1, 0.0)
         engine.meet_edges()
         assert engine.touchdown.trip.met == met

@@ -10,6 +10,7 @@ which the sole's pressure p = p_gait + k delta takes out as e^-kwt, for (E - E_g
 (p - p_gait); the next step takes the rest. Across it ten tasks act.
 """
 
+from functools import partial
 import math
 
 import numpy as np
@@ -106,26 +107,24 @@ class GaitTracking:
             FOLLOW / self._time,
             DEEPER * self._gravity,
         )
-        self._motion, self._move, self._turn = np.zeros((3, 3)), move_foot, turn_joints
-        self._plan = plan_on_gait
         self.reset()
-        if engine.values.compiled:
-            step, turned = (np.zeros(COLUMNS), (0.0,) * 6, self._errors), self._motion
-            landing = (np.zeros(2),) * 4, (1.0, False, 0.0, 0.0)
-            leg = self._leg[0], turned, turned, *self._leg
-            self._move = compile_ahead(move_foot, *step, *landing, leg, turned)
-            self._turn = compile_ahead(turn_joints, *step, (0.0, 0.0), turned, turned)
-            self._plan = compile_ahead(
-                plan_on_gait,
-                table.tables,
-                table.places,
-                (np.zeros(3), np.zeros(3), np.zeros(2)),
-                Fall(np.zeros(2), np.zeros(2), 1.0),
-                engine.moving,
-                engine.limits,
-                np.zeros(2),
-                (1.0,) * 10,
-            )
+        compile_some = partial(compile_ahead, wanted=engine.values.compiled)
+        step, turned = (np.zeros(COLUMNS), (0.0,) * 6, self._errors), np.zeros((3, 3))
+        landing = (np.zeros(2),) * 4, (1.0, False, 0.0, 0.0)
+        leg = self._leg[0], turned, turned, *self._leg
+        self._move = compile_some(move_foot, *step, *landing, leg, turned)
+        self._turn = compile_some(turn_joints, *step, (0.0, 0.0), turned, turned)
+        self._plan = compile_some(
+            plan_on_gait,
+            table.tables,
+            table.places,
+            (np.zeros(3), np.zeros(3), np.zeros(2)),
+            Fall(np.zeros(2), np.zeros(2), 1.0),
+            engine.moving,
+            engine.limits,
+            np.zeros(2),
+            (1.0,) * 10,
+        )
 
     def reset(self) -> None:
         """Begin anew."""
@@ -324,8 +323,7 @@ class GaitTracking:
     def tasks(self, dt: float, values: NaturalWalkingParameters) -> list[Task]:
         """Return the tasks of a step on the gait."""
         engine, row = self._engine, self.row()
-        stance, remaining = engine.stance, engine.plan.step.remaining
-        tick = engine.coming(dt)
+        stance, remaining, tick = engine.stance, engine.plan.step.remaining, engine.coming(dt)
         rate = (1.0 - self.s) / remaining if remaining > tick else 1.0 / self.table.stride.duration
         if remaining < 0.0:  # the floor is late: a push-off that went on would fly
             row[KNEE][0] -= row[KNEE][1] * rate * remaining
@@ -353,7 +351,7 @@ class GaitTracking:
         swing = swing_task(engine, swing_gains)
         if self.struck:  # what is planned tells the landing; the foot is braked alone
             gains = swing_gains._replace(stiffness=0.0)
-            swing = swing._replace(velocity=np.zeros(3), acceleration=np.zeros(3), gains=gains)
+            swing = swing._replace(motion=np.zeros((3, 3)), gains=gains)
         self._foresee_drop(float(row[KNEE][0]))
         knee, (level, turn, spin, gain), turned = self._turn(
             row,
@@ -388,7 +386,7 @@ class GaitTracking:
 
     def _move_foot(self, row: np.ndarray, moment: tuple[float, ...]) -> None:
         """Let the swing foot go where the gait has it, moved to the foothold."""
-        engine, swing, foot = self._engine, self._engine.swing, 1 - self._engine.stance
+        engine, foot = self._engine, 1 - self._engine.stance
         own = self.table.stride.way * np.array([1.0, SIDE[engine.stance]])
         hip = engine.dynamics.data.oMi[self._thighs[foot]].translation
         leg = hip - engine.body.feet[engine.stance].position, engine.body.feet[foot].rotation
@@ -399,9 +397,8 @@ class GaitTracking:
             (engine.plan.step.foothold, own, engine.fall.capture, self._center),
             (engine.fall.rate, self.felt.rough, self.felt.higher, self._drop),
             (*leg, engine.floor.tilted, *self._leg),
-            self._motion,
+            engine.swing.motion,
         )
-        swing.position[:], swing.velocity[:], swing.acceleration[:] = self._motion
 
 
 def pressure_shift(

@@ -123,11 +123,10 @@ class GaitTable:
             strides.append(np.concatenate([steps, table[:, -1, CAPTURE]], axis=1))
         falls = np.array([-math.tan(told - slope) for slope in family.slopes])
         self.tables = GaitTables(np.array(rows), np.array(strides), falls, self.speeds)
-        self._choose, self._row_at = choose, row_at
+        self._choose = compile_ahead(choose, self.tables, low, 0.0, wanted=compiled)
         self.choose(low)
-        if compiled:
-            self._choose = compile_ahead(choose, self.tables, low, 0.0)
-            self._row_at = compile_ahead(row_at, self.tables.rows, self.places, 0.0, 0)
+        row = self.tables.rows, self.places, 0.0, 0
+        self._row_at = compile_ahead(row_at, *row, wanted=compiled)
 
     def choose(self, speed: float, rise: float = 0.0) -> Stride:
         """Read the gait of a speed and a rise, or the nearest, from now on; return its `Stride`."""

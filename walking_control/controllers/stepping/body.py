@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.optimize import minimize
 
-from walking_control.controllers.stepping.size import GRAVITY, size_of
+from walking_control.controllers.stepping.size import GRAVITY, LEG, Size
 from walking_control.models import Dynamics, passive_torques, ROOT
 from walking_control.models.array_functions import as_block
 from walking_control.statics.program import loaded_joints
@@ -68,6 +68,7 @@ class Body:
         mass_matrix: ``(nv, nv)``.
         bias: Coriolis, centrifugal, gravity, spring and friction efforts, ``(nv,)``.
         rotation: Base to floor frame, ``(3, 3)``.
+        yaw: Turn of the base about the floor normal, rad.
         velocity: Generalised velocity, ``(nv,)``.
         angles: Of the joints, rad, ``(nv - 6,)``.
         q, v: Generalised coordinates and velocities in the robot's own order of joints.
@@ -157,7 +158,7 @@ class Body:
         foot = self.feet[0]
         at_zero, longest = float(foot.hip[2] - foot.position[2]), self._longest_leg()
         self.leg_length = longest if longest > BENT * at_zero else at_zero
-        self.size = size_of(self.leg_length, gravity)
+        self.size = Size(self.leg_length / LEG, gravity / GRAVITY)
 
     def update(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute everything at generalised coordinates ``(nq,)`` and velocities ``(nv,)``.
@@ -177,6 +178,7 @@ class Body:
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)
         self.rotation[:], self.com[:], self.momentum[:], self.spin[:] = self._motion
+        self.yaw = math.atan2(self.rotation[1, 0], self.rotation[0, 0])
         axes = pin.LOCAL_WORLD_ALIGNED
         for foot, frame, position, rotation, hip in self._places:
             foot.position[:], foot.rotation[:], foot.hip[:] = position, rotation, hip
@@ -280,8 +282,3 @@ class Body:
     def yaw_inertia(self) -> float:
         """Of the whole robot about the floor normal through its centre of mass, kg m^2."""
         return float(self._data.Ig.inertia[2, 2])
-
-    @property
-    def yaw(self) -> float:
-        """Turn of the base about the floor normal, rad."""
-        return math.atan2(self.rotation[1, 0], self.rotation[0, 0])

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from walking_control.controllers import FootPlan, require_motors, SteppingParameters, Task
-from walking_control.controllers.stepping.body import Body, RUBBING
+from walking_control.controllers.stepping.body import Body, Instant, RUBBING
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import Heading
 from walking_control.controllers.stepping.prediction import Prediction
@@ -46,7 +46,9 @@ from walking_control.controllers.stepping.whole_body import (
     WholeBody,
 )
 from walking_control.models import (
+    array_function,
     Command,
+    compile_ahead,
     Dynamics,
     motor_efforts,
     project_velocity,
@@ -90,6 +92,7 @@ class WalkingEngine:
         values: The parameters as of this tick.
         gravity: Along the floor's normal, m/s^2.
         body: What the robot is, foreseen over the delay.
+        dynamics: The `Dynamics` of the robot.
         heading: Where it shall look.
         velocity: What is aimed at.
         floor: What is known of it.
@@ -120,7 +123,7 @@ class WalkingEngine:
         # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
         self.gravity = world.gravity * math.cos(world.slope)
         self.body = Body(Dynamics(robot, world.gravity, world.slope), world.gravity)
-        size = self.body.size
+        size, self.dynamics = self.body.size, self.body.dynamics
         self.program = _make_program(self.body, values, robot_file.start.posture)
         late = values.delay + max(motor.torque_lag for motor in robot.actuators.values())
         self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
@@ -129,7 +132,13 @@ class WalkingEngine:
         self.touchdown = Touchdown(size)
         self.floor = Floor(FAR * size.length, math.tan(world.slope), size)
         limits = step_limits(values, self.body.quickest)
-        self.plan, self.swing = StepPlan(limits, values.compiled), SwingFoot(size)
+        self.plan = StepPlan(limits, values.compiled)
+        self.swing = SwingFoot(size, values.compiled)
+        # of the foot in the air, see `see_foot`
+        self._seen = np.zeros((4, 3))
+        still = np.eye(3), np.zeros(self.dynamics.nv), LEFT, self._seen
+        self._see = compile_ahead(see_foot, self.body.block, *still, wanted=values.compiled)
+        self._now = (self.body.now,) if self._see is see_foot else self.body.block
         self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
         self.reset()
@@ -149,11 +158,6 @@ class WalkingEngine:
         self.plan.reset(self.values.step_time)
         self.program.contact.spin = 0.0
         self.program.contact.rely_on(self.values.friction)
-
-    @property
-    def dynamics(self) -> Dynamics:
-        """Return the `Dynamics` of the robot."""
-        return self.body.dynamics
 
     @property
     def ahead(self) -> float:
@@ -241,17 +245,21 @@ class WalkingEngine:
         plan, foot = self.plan, 1 - self.stance
         plan.elapsed += dt
         plan.count_down(dt - self.coming(dt))  # in a silence nobody planned
-        swing = self.body.feet[foot]
+        self._look_at_foot()
         descent = Descent(
             foot,
-            swing.velocity,
-            swing.jacobian[:3] @ self._prediction.measured,
+            self.body.feet[foot].velocity,
+            self._seen[2],
             self.swing.velocity,
-            (self.floor.level @ self.way)[2] - self.swing.position[2],
+            float(self._seen[0, 2] - self.swing.position[2]),
             plan.elapsed,
             plan.step.remaining,
         )
         return self.touchdown.has_come(contact, descent, self.values.step_time)
+
+    def _look_at_foot(self) -> None:
+        """See where the foot in the air is: in each tick, and when another one is lifted."""
+        self._see(self._now, self.floor.level, self._prediction.measured, self.stance, self._seen)
 
     def foresee_impact(self) -> None:
         """Take the foot in the air for landed when this plan acts, before its sensor can tell.
@@ -266,15 +274,16 @@ class WalkingEngine:
 
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
-        level, foot, plan = self.floor.level, self.body.feet[1 - self.stance], self.plan
-        trip, place, touches = self.touchdown.trip, level @ self.way, self.touchdown.scrapes
-        tilt = np.abs(level[2] @ foot.rotation[:, :2]) @ self._sole if touches else 0.0
+        plan, place = self.plan, self._seen[0]
+        trip, touches = self.touchdown.trip, self.touchdown.scrapes
+        axes = self.body.feet[1 - self.stance].rotation[:, :2]
+        tilt = np.abs(self.floor.normal @ axes) @ self._sole if touches else 0.0
         met = trip.meets(
             touches,
             self.swing,
             place,
-            place[2] - 0.5 * float(tilt),
-            level @ foot.jacobian[:3] @ self._prediction.measured,
+            float(place[2] - 0.5 * tilt),
+            self._seen[3],
             plan.elapsed,
             plan.step.remaining,
         )
@@ -300,9 +309,9 @@ class WalkingEngine:
 
     def may_stand(self) -> bool:
         """Return whether nothing is asked for and nothing is left to catch."""
-        asked = max(np.abs(self.velocity.wanted).max(), np.abs(self.velocity.value).max())
-        rests = self.soles and bool(asked < SLOW * self.body.size.speed) and self.is_caught(STILL)
-        return rests and not self.must_square()
+        asked = np.abs((self.velocity.wanted, self.velocity.value)).max()
+        rests = bool(asked < SLOW * self.body.size.speed)
+        return self.soles and rests and self.is_caught(STILL) and not self.must_square()
 
     def must_step(self) -> bool:
         """Return whether one that stands must step: to go somewhere, or not to fall."""
@@ -345,8 +354,8 @@ class WalkingEngine:
         self.plan.begin()
         self.touchdown.begin_step()
         self.velocity.begun_for = self.velocity.value[:2].copy()
-        level, foot = self.floor.level, self.body.feet[1 - self.stance]
-        self.swing.start(level @ self.way, level @ foot.velocity[:3])
+        self._look_at_foot()
+        self.swing.start(*self._seen[:2])
 
     def is_caught(self, share: float) -> bool:
         """Return whether the fall ends within a share of the soles and what lies between."""
@@ -397,7 +406,7 @@ class WalkingEngine:
             floor.level,
             floor.downhill,
             self.heading.angle,
-            (body.mass, self.gravity, FALLEN * self.values.height),
+            (body.mass, self.gravity, self.pendulum(0.0)),
         )
         return self.fall
 
@@ -503,10 +512,10 @@ class WalkingEngine:
             stiffness: Of the task of the foot, 1/s^2.
             damping: Likewise, 1/s.
         """
-        level, foot = self.floor.level, self.body.feet[1 - self.stance]
-        most = self.touchdown.trip.most(self.plan.elapsed)
-        most = min(most, min(1.0, self.values.swing_share + SPARE) * self.body.quickest)
-        self.swing.hold(level @ self.way, level @ foot.velocity[:3], stiffness, damping, most)
+        able = min(1.0, self.values.swing_share + SPARE) * self.body.quickest
+        gains = stiffness, damping, min(self.touchdown.trip.most(self.plan.elapsed), able)
+        swing, seen, slope = self.swing, self._seen, self.floor.tilted
+        swing.hold(swing.motion, seen[0], seen[1], slope, swing.tilted, gains)
 
     def lowering(self) -> float:
         """Return how much higher than usual over the stance foot the base shall be, m."""
@@ -599,6 +608,32 @@ class WalkingEngine:
             self.heading.angle,
             (self.values.sole_length, self.values.sole_width),
         )
+
+
+@array_function
+def see_foot(
+    instant: Sequence[Instant],
+    level: np.ndarray,
+    measured: np.ndarray,
+    stance: int,
+    seen: np.ndarray,
+) -> None:
+    """Find place and velocity of the foot in the air.
+
+    Args:
+        instant: One `Instant`: how the robot moves.
+        level: Turns places on the slope into level ones, ``(3, 3)``.
+        measured: Velocities before they were foreseen, ``(nv,)``.
+        stance: The other foot.
+        seen: Filled: its place from the stance foot, m, and velocity, m/s, in level axes; its
+            velocity as measured, in floor axes and in level ones, ``(4, 3)``.
+    """
+    feet, foot = instant[0].feet, 1 - stance
+    jacobian = feet.jacobian[foot][:3]
+    seen[0] = level @ (feet.position[foot] - feet.position[stance])
+    seen[1] = level @ feet.velocity[foot][:3]
+    seen[2] = jacobian @ measured
+    seen[3] = level @ jacobian @ measured
 
 
 def _make_program(body: Body, values: SteppingParameters, posture: np.ndarray | None) -> WholeBody:

@@ -29,6 +29,7 @@ class Floor:
         downhill: Where gravity pulls along the floor, over what it pulls into it, ``(2,)``.
         tilted: Turns level places into places on the slope, ``(3, 3)``.
         level: And back, ``(3, 3)``.
+        normal: The floor's, its vertical part 1, ``(3,)``.
         stairs: The edges it was told of; None without any.
         rise: Of the foothold over the stance foot, m.
         between: Of the highest floor on the way there, m.
@@ -43,6 +44,7 @@ class Floor:
     def reset(self) -> None:
         """Begin anew, on a level floor."""
         self.tilted, self.level = np.eye(3), np.eye(3)
+        self.normal = self.level[2]
         self._told: SteppingParameters | None = None  # whose edges `stairs` has
         self.stairs: Stairs | None = None
         self.stamp = self.rise = self.between = self._sag = self._drift = 0.0
@@ -69,11 +71,6 @@ class Floor:
     def lean(self, slope: np.ndarray) -> None:
         """Take the floor's rise over run along x and y, ``(2,)``."""
         self.tilted[2, :2], self.level[2, :2] = slope, -slope
-
-    @property
-    def normal(self) -> np.ndarray:
-        """Return the floor's normal, its vertical part 1, ``(3,)``."""
-        return np.asarray(self.level[2])
 
     def ends_within(self, way: float) -> bool:
         """Return whether an edge that is not stepped over is nearer than a way ahead, m."""

@@ -25,13 +25,3 @@ class Size(NamedTuple):
 
 
 USUAL = Size()
-
-
-def size_of(leg: float, gravity: float) -> Size:
-    """Return the `Size` of a robot.
-
-    Args:
-        leg: Length of its leg, m.
-        gravity: Where it walks, m/s^2.
-    """
-    return Size(leg / LEG, gravity / GRAVITY)

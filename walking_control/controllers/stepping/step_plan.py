@@ -26,6 +26,7 @@ c = m / (e^(w tau) - 1) ends what the foothold leaves, m, as far as the sole goe
 """
 
 import cmath
+from functools import partial
 import math
 from typing import NamedTuple
 
@@ -442,23 +443,19 @@ class StepPlan:
         limits: As parameters have them now; `WalkingEngine.limits` are those in force.
     """
 
-    stride: tuple[float, float]
-
     def __init__(self, limits: StepLimits, compiled: bool) -> None:
         self.limits = limits
-        self.fall, self.search = find_fall, find_step
-        self.press, self.stop = pressure_place, find_stop
         self.reset(math.inf)
-        if compiled:
-            still, center = (np.zeros(3),) * 4, np.zeros(2)
-            self.fall = compile_ahead(find_fall, *still, np.eye(3), center, 0.0, (1.0, 1.0, 1.0))
-            fall, aim = Fall(center, center, 1.0), steady_aim(np.zeros(3), 1.0, limits)
-            swing = Swing(1.0, *still, 0.0, 0.0)
-            self.search = compile_ahead(find_step, fall, swing, aim, limits, center, 1.0, 1.0, 1.0)
-            self.stop = compile_ahead(find_stop, fall, swing_leg(swing), 1.0, limits, 1.0, 1.0)
-            self.press = compile_ahead(
-                pressure_place, fall.com, self.step, fall.rate, aim.wanted, swing.side, limits
-            )
+        compile_some = partial(compile_ahead, wanted=compiled)
+        still, center = (np.zeros(3),) * 4, np.zeros(2)
+        self.fall = compile_some(find_fall, *still, np.eye(3), center, 0.0, (1.0, 1.0, 1.0))
+        fall, aim = Fall(center, center, 1.0), steady_aim(np.zeros(3), 1.0, limits)
+        swing = Swing(1.0, *still, 0.0, 0.0)
+        self.search = compile_some(find_step, fall, swing, aim, limits, center, 1.0, 1.0, 1.0)
+        self.stop = compile_some(find_stop, fall, swing_leg(swing), 1.0, limits, 1.0, 1.0)
+        self.press = compile_some(
+            pressure_place, fall.com, self.step, fall.rate, aim.wanted, swing.side, limits
+        )
 
     def reset(self, step_time: float) -> None:
         """Begin anew, as after steps of a time in s."""

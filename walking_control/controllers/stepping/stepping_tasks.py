@@ -67,15 +67,7 @@ def swing_task(engine: WalkingEngine, gains: Gains) -> FootTask:
         engine: The walking engine.
         gains: Of the task.
     """
-    tilted, swing = engine.floor.tilted, engine.swing
-    return FootTask(
-        1 - engine.stance,
-        engine.stance,
-        tilted @ swing.position,
-        tilted @ swing.velocity,
-        tilted @ swing.acceleration,
-        gains,
-    )
+    return FootTask(1 - engine.stance, engine.stance, engine.swing.tilted, gains)
 
 
 def _landing_turn(engine: WalkingEngine) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers import Size, SteppingParameters, USUAL
+from walking_control.models import array_function, compile_ahead
 
 SHORTEST = 0.04  # s: minimum jerk over less asks for what no leg can do
 LATE = 0.02  # s: a floor that is later than that is lower
@@ -42,14 +43,22 @@ class SwingFoot:
     """Desired motion of the swing foot, from the stance foot, in floor axes.
 
     Attributes: `position`: m, ``(3,)``. `velocity`: m/s, ``(3,)``. `acceleration`: m/s^2, ``(3,)``.
+    `motion`: the three, ``(3, 3)``. `tilted`: the same on the slope, as `hold` found it. `hold`:
+    `hold_swing`, compiled where that is asked for.
 
     Args:
         size: Of the robot.
+        compiled: Whether the arithmetic is compiled.
     """
 
-    def __init__(self, size: Size = USUAL) -> None:
+    def __init__(self, size: Size = USUAL, compiled: bool = False) -> None:
         self._size = size
-        self.position, self.velocity, self.acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
+        self.motion, self.tilted = np.zeros((2, 3, 3))
+        self.position, self.velocity, self.acceleration = self.motion
+        still, way = self.motion, SwingWay(np.zeros(2), 1.0, 1.0)
+        self._advance = compile_ahead(advance_swing, still, way, (1.0,) * 10, wanted=compiled)
+        hold = still, *still[:2], still, self.tilted, (1.0,) * 3
+        self.hold = compile_ahead(hold_swing, *hold, wanted=compiled)
 
     def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
         """Begin a swing where the foot is, as it moves.
@@ -77,69 +86,102 @@ class SwingFoot:
             shape: Nominal time, when a foothold is kept, speeds of touching down and sinking.
             later: How much later both times are meant than this tick ends, s.
         """
-        foothold, remaining, clearance, rise, between, over_edge, lifted, drift, rate = way
-        elapsed, remaining = elapsed - later, remaining + later
-        shortest, late, last = (time * self._size.time for time in (SHORTEST, LATE, LAST))
-        # three numbers: Python is faster than numpy
-        x, v, a = self.position.tolist(), self.velocity.tolist(), self.acceleration.tolist()
-        jerk = [0.0, 0.0, 0.0]
-        over = max(remaining - shape.early, shortest) if remaining > shape.early else 0.0
-        shrinks, most = math.exp(rate * (over - remaining)), CHASE * self._size.speed * dt
-        for i, (end, goes) in enumerate(zip(foothold.tolist(), drift.tolist())):
-            ends = shrinks * goes
-            early = end - (goes - ends) / rate  # where it had better land by then
-            if over > 0.0:
-                jerk[i] = minimum_jerk(early - x[i], v[i], a[i], over, ends)
-            elif remaining > -late:
-                x[i], v[i], a[i] = early, ends, rate * ends
-            else:  # the fall goes on, and the foot after it
-                x[i], v[i], a[i] = x[i] + min(max(end - x[i], -most), most), 0.0, 0.0
-        half = 0.5 * (elapsed + remaining)
-        if lifted > 0.0:
-            jerk[2] = minimum_jerk(over_edge - x[2], v[2], a[2], max(lifted, shortest))
-        elif elapsed < half and remaining > 2.0 * shortest:
-            highest = between + clearance * min(1.0, 2.0 * half / shape.step_time)
-            jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, shortest))
-        elif remaining > last:
-            jerk[2] = minimum_jerk(rise - x[2], v[2], a[2], remaining, -shape.touchdown_speed)
-        else:
-            deeper = DEEPER * self._size.acceleration * min(remaining + late, 0.0)
-            v[2], a[2] = -shape.sinking + deeper, 0.0
-        for i, (place, speed, gain, change) in enumerate(zip(x, v, a, jerk)):
-            self.position[i] = place + dt * (speed + dt * (0.5 * gain + dt / 6.0 * change))
-            self.velocity[i] = speed + dt * (gain + 0.5 * dt * change)
-            self.acceleration[i] = gain + dt * change
-
-    def hold(
-        self,
-        position: np.ndarray,
-        velocity: np.ndarray,
-        stiffness: float,
-        damping: float,
-        most: float,
-    ) -> None:
-        """Let the desired motion get no farther ahead of the foot than its leg can follow.
-
-        One that ran on would be chased, and the foot thrown beyond where it shall land.
-
-        Args:
-            position: Of the foot, as measured, m, ``(3,)``.
-            velocity: Likewise, m/s, ``(3,)``.
-            stiffness: Of the foot's task, 1/s^2.
-            damping: Likewise, 1/s.
-            most: Largest acceleration along the floor that it may ask for, m/s^2.
-        """
-        lead, pace = (self.position - position)[:2], (self.velocity - velocity)[:2]
-        asked = self.acceleration[:2] + stiffness * lead + damping * pace
-        share = most / max(float(np.hypot(*asked.tolist())), most)
-        if share < 1.0:
-            self.position[:2] = position[:2] + share * lead
-            self.velocity[:2] = velocity[:2] + share * pace
-            self.acceleration[:2] *= share
+        self._advance(
+            self.motion,
+            way,
+            (
+                elapsed - later,
+                way.remaining + later,
+                dt,
+                shape.early,
+                shape.step_time,
+                shape.touchdown_speed,
+                shape.sinking,
+                self._size.time,
+                self._size.speed,
+                self._size.acceleration,
+            ),
+        )
 
 
+@array_function
+def advance_swing(motion: np.ndarray, way: SwingWay, moment: tuple[float, ...]) -> None:
+    """Advance the desired motion of a swing foot by one tick.
+
+    Args:
+        motion: Place, velocity and acceleration, ``(3, 3)``; changed in place.
+        way: Where to land, and over what.
+        moment: Times since the swing began and until touchdown, of the tick, and before touchdown
+            when the foothold is kept; nominal time of a step, s; speeds of touching down and of
+            sinking, m/s; what times, speeds and accelerations grow with.
+    """
+    elapsed, remaining, dt, kept, nominal, touching, sinking, time, pace, gain = moment
+    shortest, late, last = SHORTEST * time, LATE * time, LAST * time
+    x, v, a, jerk = motion[0], motion[1], motion[2], np.zeros(3)
+    over = max(remaining - kept, shortest) if remaining > kept else 0.0
+    shrinks, most = math.exp(way.rate * (over - remaining)), CHASE * pace * dt
+    for i in range(2):
+        end, goes = way.foothold[i], way.drift[i]
+        ends = shrinks * goes
+        early = end - (goes - ends) / way.rate  # where it had better land by then
+        if over > 0.0:
+            jerk[i] = minimum_jerk(early - x[i], v[i], a[i], over, ends)
+        elif remaining > -late:
+            x[i], v[i], a[i] = early, ends, way.rate * ends
+        else:  # the fall goes on, and the foot after it
+            x[i], v[i], a[i] = x[i] + min(max(end - x[i], -most), most), 0.0, 0.0
+    half = 0.5 * (elapsed + remaining)
+    if way.lifted > 0.0:
+        jerk[2] = minimum_jerk(way.over - x[2], v[2], a[2], max(way.lifted, shortest), 0.0)
+    elif elapsed < half and remaining > 2.0 * shortest:
+        highest = way.between + way.clearance * min(1.0, 2.0 * half / nominal)
+        jerk[2] = minimum_jerk(highest - x[2], v[2], a[2], max(half - elapsed, shortest), 0.0)
+    elif remaining > last:
+        jerk[2] = minimum_jerk(way.rise - x[2], v[2], a[2], remaining, -touching)
+    else:
+        v[2], a[2] = -sinking + DEEPER * gain * min(remaining + late, 0.0), 0.0
+    x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
+    v += dt * (a + 0.5 * dt * jerk)
+    a += dt * jerk
+
+
+@array_function
+def hold_swing(
+    motion: np.ndarray,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    slope: np.ndarray,
+    tilted: np.ndarray,
+    gains: tuple[float, float, float],
+) -> None:
+    """Let the desired motion get no farther ahead of the foot than its leg can follow.
+
+    One that ran on would be chased, and the foot thrown beyond where it shall land.
+
+    Args:
+        motion: Desired place, velocity and acceleration, ``(3, 3)``; changed in place.
+        position: Of the foot, as measured, m, ``(3,)``.
+        velocity: Likewise, m/s, ``(3,)``.
+        slope: Turns level places into places on the slope, ``(3, 3)``.
+        tilted: Filled: the motion on the slope, ``(3, 3)``.
+        gains: Stiffness (1/s^2) and damping (1/s) of the foot's task, and the largest
+            acceleration along the floor that it may ask for, m/s^2.
+    """
+    stiffness, damping, most = gains
+    lead, pace = motion[0, :2] - position[:2], motion[1, :2] - velocity[:2]
+    asked = motion[2, :2] + stiffness * lead + damping * pace
+    share = most / max(np.hypot(asked[0], asked[1]), most)
+    if share < 1.0:
+        motion[0, :2] = position[:2] + share * lead
+        motion[1, :2] = velocity[:2] + share * pace
+        motion[2, :2] *= share
+    for i in range(3):
+        tilted[i] = slope @ motion[i]
+
+
+@array_function
 def minimum_jerk(
-    way: float, velocity: float, acceleration: float, duration: float, final_velocity: float = 0.0
+    way: float, velocity: float, acceleration: float, duration: float, final_velocity: float
 ) -> float:
     """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
 

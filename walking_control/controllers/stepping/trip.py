@@ -46,10 +46,11 @@ class Trip:
         place: Where it met the last one, from the stance foot, floor axes, m, ``(3,)``.
         until: Time in the step until which it is lifted, and does not land, s.
         soonest: Time in the step before which it cannot come down, s.
+        soon: How fast a foot is set down before an edge, s.
     """
 
     def __init__(self, size: Size = USUAL) -> None:
-        self._size = size
+        self._size, self.soon = size, SOON * size.time
         self.begin_step()
 
     def begin_step(self) -> None:
@@ -66,11 +67,6 @@ class Trip:
     def over(self) -> float:
         """Return how high the foot is lifted, from the stance foot, m."""
         return float(self.place[2]) + OVER * self._size.length
-
-    @property
-    def soon(self) -> float:
-        """Return how fast a foot is set down before an edge, s."""
-        return SOON * self._size.time
 
     def edge(self, place: np.ndarray) -> float:
         """Return how high the edge is, m, now that the foot stands; 0 without one.
@@ -115,15 +111,18 @@ class Trip:
             elapsed: Time since the step began, s.
             remaining: Time until its touchdown, s.
         """
-        size, pace = self._size, math.hypot(*planned.velocity[:2])
-        along = planned.velocity[:2] / max(pace, 1e-9)
-        behind, goes = (planned.position - place)[:2] @ along, math.hypot(*velocity[:2])
+        (x, y, _), (u, v, rises), (place_x, place_y, _) = (
+            each.tolist() for each in (planned.position, planned.velocity, place)
+        )
+        size, pace = self._size, math.hypot(u, v)
+        goes = math.hypot(*velocity[:2].tolist())
+        behind = ((x - place_x) * u + (y - place_y) * v) / max(pace, 1e-9)
         held = behind > BEHIND * size.length and goes < min(HELD * pace, STILL * size.speed)
         if self.lifts(elapsed):
             self.held = self.held or held and not touches  # what it stands on holds it, too
             return False
         part = elapsed / max(elapsed + remaining, 1e-9)
-        lands = -planned.velocity[2] > STEEP * pace or bottom < LOW * size.length
+        lands = -rises > STEEP * pace or bottom < LOW * size.length
         scrapes = touches and not (lands or self.met) and FIRST < part < LATE
         holds = held and elapsed > LEAVES * size.time
         if self.lowered or remaining < self.soon or not (holds or scrapes):

@@ -33,6 +33,7 @@ STOP_BRAKE = 1000.0  # rad/s^2: at most
 REGULAR, REGULAR_FORCE = 1e-7, 1e-6  # weights of the squared accelerations and forces
 # kinds of wishes; what their numbers are, `rows_of` says
 GIVEN, TRUNK, FOOT = range(3)
+FIRST, LAST, WHICH, PART, OWN = range(12, 17)  # numbers of the latter two
 
 
 class Gains(NamedTuple):
@@ -167,11 +168,12 @@ def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
 def rows_of(kind: int, own: np.ndarray, now: Instant) -> tuple[np.ndarray, np.ndarray, int]:
     """Return what a wish says: rows and values, rows @ (unknowns from a column) = values.
 
-    Its numbers are, after its weight: GIVEN: the column, how many unknowns, how many rows, their
-    values, the rows. The others pull: stiffness and damping; velocity and acceleration that are
-    wanted and what is missing, of three axes each; the first axis that counts and the one after the
-    last; TRUNK no more, FOOT: which foot, 0 or 3: whether it moves or turns, and whether the axes
-    are its own, not the floor's.
+    Its numbers are, of GIVEN: its weight, the column, how many unknowns, how many rows, their
+    values, the rows. The others pull, acceleration + stiffness * error + damping * (velocity - its
+    own): their `Gains`; velocity and acceleration that are wanted and what is missing, of three
+    axes each; FIRST, the first axis that counts, and LAST, the one after them; TRUNK no more; FOOT:
+    WHICH foot, PART: 0 or 3: whether it moves or turns, and OWN: whether the axes are its own, not
+    the floor's.
 
     Args:
         kind: Of the wish.
@@ -184,15 +186,15 @@ def rows_of(kind: int, own: np.ndarray, now: Instant) -> tuple[np.ndarray, np.nd
     if kind == GIVEN:
         values, rows = own[4 : 4 + int(own[3])], own[4 + int(own[3]) :].copy()
         return rows.reshape(int(own[3]), int(own[2])), values, int(own[1])
-    wanted, asked, error = own[3:6], own[6:9], own[9:12]
-    first, last, axes = int(own[12]), int(own[13]), np.eye(3)
+    (stiffness, damping), wanted, asked, error = (own[0], own[1]), own[3:6], own[6:9], own[9:FIRST]
+    first, last, axes = int(own[FIRST]), int(own[LAST]), np.eye(3)
     if kind == TRUNK:
-        asked = asked + own[1] * error + own[2] * (wanted - now.velocity[3:ROOT])
+        asked = asked + stiffness * error + damping * (wanted - now.velocity[3:ROOT])
         return axes[first:last], asked[first:last], 3
-    feet, foot, i = now.feet, int(own[14]), int(own[15])
+    feet, foot, i = now.feet, int(own[WHICH]), int(own[PART])
     velocity, drift = feet.velocity[foot][i : i + 3], feet.drift[foot][i : i + 3]
-    asked = asked + own[1] * error + own[2] * (wanted - velocity) - drift
-    if own[16]:
+    asked = asked + stiffness * error + damping * (wanted - velocity) - drift
+    if own[OWN]:
         axes[:] = feet.rotation[foot].T
     return (axes @ feet.jacobian[foot][i : i + 3])[first:last], (axes @ asked)[first:last], 0
 
@@ -202,8 +204,7 @@ def add_wishes(wishes: np.ndarray, now: Instant, hessian: np.ndarray, gradient: 
     """Add wishes as weighted least squares.
 
     Args:
-        wishes: Wish by wish: its kind, how many numbers follow, its weight, and as `rows_of`
-            says, ``(n,)``.
+        wishes: Wish by wish: its kind, how many numbers follow, and as `rows_of` says, ``(n,)``.
         now: How the robot moves.
         hessian: Changed in place, ``(n, n)``.
         gradient: Changed in place, ``(n,)``.
@@ -213,7 +214,7 @@ def add_wishes(wishes: np.ndarray, now: Instant, hessian: np.ndarray, gradient: 
         own = wishes[begin + 2 : begin + 2 + int(wishes[begin + 1])]
         some, values, first = rows_of(int(wishes[begin]), own, now)
         rows, last = np.ascontiguousarray(some), first + some.shape[1]
-        weighted = own[0] * rows.T
+        weighted = own[0 if wishes[begin] == GIVEN else 2] * rows.T
         hessian[first:last, first:last] += weighted @ rows
         gradient[first:last] -= weighted @ np.ascontiguousarray(values)
         begin += 2 + len(own)
@@ -389,14 +390,12 @@ class WholeBody:
         self.feasible = True
         self.begin(())
         # plain code takes the views
-        self._fill, self._bound_to, self._now = fill_program, (self._bounds,), (body.now,)
-        if compiled:
-            matrix, bias, none = body.mass_matrix, body.bias, np.zeros(0)
-            self._fill = compile_ahead(
-                fill_program, block, none, body.block, matrix, bias, self._program()
-            )
-            if self._fill is not fill_program:
-                self._bound_to, self._now = block, body.block
+        matrices = body.mass_matrix, body.bias, self._program()
+        self._fill = compile_ahead(
+            fill_program, block, np.zeros(0), body.block, *matrices, wanted=compiled
+        )
+        self._bound_to = (self._bounds,) if self._fill is fill_program else block
+        self._now = (body.now,) if self._fill is fill_program else body.block
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
@@ -421,40 +420,17 @@ class WholeBody:
         """
         size, width = rows.shape
         told = np.broadcast_to(values, size).tolist()
-        self.ask(GIVEN, weight, first, width, size, *told, *rows.ravel().tolist())
+        self.ask(GIVEN, (weight,), first, width, size, *told, *rows.ravel().tolist())
 
-    def ask(self, kind: int, weight: float, *numbers: float) -> None:
+    def ask(self, kind: int, gains: Sequence[float], *numbers: float) -> None:
         """Add a wish.
 
         Args:
             kind: GIVEN, TRUNK or FOOT.
-            weight: Of the squared error.
-            numbers: That `rows_of` reads of this kind, behind the weight.
+            gains: How strongly it pulls, and how much it counts: `Gains`; of GIVEN the weight.
+            numbers: That `rows_of` reads of this kind behind those.
         """
-        self._wished += (kind, 1 + len(numbers), weight, *numbers)
-
-    def pull(
-        self,
-        kind: int,
-        gains: Gains,
-        velocity: np.ndarray,
-        acceleration: np.ndarray,
-        error: np.ndarray,
-        *place: int,
-    ) -> None:
-        """Add a wish that pulls: acceleration + stiffness * error + damping * (velocity - its own).
-
-        Args:
-            kind: FOOT or TRUNK.
-            gains: How strongly.
-            velocity: That is wanted, ``(3,)``.
-            acceleration: Likewise.
-            error: What is missing, ``(3,)``.
-            place: The rest of its numbers, see `rows_of`.
-        """
-        stiffness, damping, weight = gains
-        motion = *velocity.tolist(), *acceleration.tolist(), *error.tolist()
-        self.ask(kind, weight, stiffness, damping, *motion, *place)
+        self._wished += (kind, len(gains) + len(numbers), *gains, *numbers)
 
     def column(self, foot: int) -> int:
         """Return the first column of the forces on a foot that stands.
@@ -507,9 +483,9 @@ class WholeBody:
             x = self.solver(Problem(hessian, gradient, rows[:kept], bound[:kept], equalities)).x
             if x is not None:
                 break
-        self.feasible = kept >= firm and x is not None
-        if x is None:
-            x = np.zeros(self.unknowns)
+        else:
+            kept, x = 0, np.zeros(self.unknowns)
+        self.feasible = kept >= firm
         effort: np.ndarray = np.minimum(np.maximum(torque @ x + bias, low), high)
         if not self.feasible:  # what the clipped torques do, not what was wished
             motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])

@@ -114,7 +114,7 @@ def compile_where_possible(function: Function) -> Function:
     return compiled
 
 
-def compile_ahead(function: Function, *examples: object) -> Function:
+def compile_ahead(function: Function, *examples: object, wanted: bool = True) -> Function:
     """Return a shared function compiled before its first use; as it is where that cannot be.
 
     It cannot without numba, and where numba fails. Without a folder that keeps compiled code every
@@ -123,7 +123,10 @@ def compile_ahead(function: Function, *examples: object) -> Function:
     Args:
         function: The function.
         examples: Arguments like those that it will be called with; it is called with them.
+        wanted: Whether it shall be compiled at all.
     """
+    if not wanted:
+        return function
     try:
         compiled: Function = compile_law(function)
         from walking_control.models.code_cache import keeps_code, VARIABLE
