@@ -56,7 +56,7 @@ GYRO, ORIENTATION, ENCODERS = 'gyroscope', 'orientation', 'encoders'
 class Look(NamedTuple):
     """What the sensors said at one look."""
 
-    orientation: list[float]  # IMU to world, xyzw
+    orientation: tuple[float, ...]  # IMU to world, xyzw
     rotation: np.ndarray  # the same
     turned: np.ndarray  # sum of angular velocities so far, rad
     force: np.ndarray  # mean since the last look, in the world, m/s^2
@@ -285,7 +285,7 @@ class LieDetector:
         loads = starmap(math.hypot, measurement.foot_force.tolist())
         self._looks.append(
             Look(
-                measurement.orientation.tolist(),
+                tuple(measurement.orientation.tolist()),
                 rotation,
                 self._turned.copy(),
                 force,
@@ -351,10 +351,8 @@ class LieDetector:
             for foot in range(len(self._feet))
         ]
         # the mean that gives the same second difference
-        said, pressed = (
-            (back @ (WEIGHTS @ np.array([getattr(look, name) for look in looks])[1:])).tolist()
-            for name in ('force', 'pressed')
-        )
+        means = np.array([(*look.force.tolist(), *look.pressed.tolist()) for look in looks])
+        said, pressed = ((WEIGHTS @ means[1:]).reshape(2, 3) @ back.T).tolist()
         up = self._gravity * back[:, 2]
         rows = [(back @ row / span**2 + up).tolist() for row in curves]
         stood = [foot for foot in stood if math.dist(rows[foot], up.tolist()) < FASTEST]
@@ -464,12 +462,16 @@ class LieDetector:
         """
         rows = list(self._felt)
         claimed = STEP * np.array([row.claimed for row in rows])
-        off = [claimed - STEP * np.array([row.pressed for row in rows])]
         known = [i for i, row in enumerate(rows) if row.moving] or [0]
         first, last = known[0], known[-1]
-        for before in rows[first].moving:
-            for after in rows[last].moving:
-                off.append(np.vstack((claimed[first + 1 : last + 1], before - after)))
+        off = [
+            claimed - STEP * np.array([row.pressed for row in rows]),
+            *(
+                np.vstack((claimed[first + 1 : last + 1], before - after))
+                for before in rows[first].moving
+                for after in rows[last].moving
+            ),
+        ]
         left = min(float(np.linalg.norm(row.sum(axis=0))) for row in off)
         return left < UNSHOWN * float(np.linalg.norm(claimed.sum(axis=0)))
 

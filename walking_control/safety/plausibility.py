@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What measured numbers can be: every one that reaches a law lies within a bound of this table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 import math
 from typing import NamedTuple
 
@@ -172,14 +173,14 @@ class Plausibility:
 
     def _wrong_turn(self, orientation: np.ndarray, age: float) -> tuple[str, str] | None:
         """Return code and words if a quaternion is none or jumped from the last good one."""
-        said = orientation.tolist()
+        said = tuple(orientation.tolist())
         norm = math.hypot(*said)  # of any size
         if not abs(norm - 1.0) < UNIT:
             return 'orientation', f'the IMU quaternion has norm {norm:.3g}, not 1'
         if not math.isfinite(age):
             return None
         values = self._values
-        turn = rotation_between(self._good.orientation.tolist(), said)
+        turn = rotation_between(tuple(self._good.orientation.tolist()), said)
         moved = math.dist(turn, [age * rate for rate in self._good.angular_velocity.tolist()])
         possible = values.jump_margin + 0.5 * values.base_rate_limit * age
         if moved <= possible:
@@ -295,7 +296,7 @@ class Plausibility:
         age, drift = math.inf if before is None else told.stamp - before, self._drift
         if age > SILENCE * self._heard:
             last.values[:], self._imu_known = told.values, told.stamp - self.imu_lag
-            self._said, self._turned = told.blocks[IMU][:7].tolist(), [0.0, 0.0, 0.0]
+            self._said, self._turned = tuple(told.blocks[IMU][:7].tolist()), [0.0, 0.0, 0.0]
             drift[:] = 0.0
             return
         drift *= math.exp(-age / MEMORY)
@@ -310,12 +311,12 @@ class Plausibility:
                 f'{MEMORY:g} s; possible {allowed[worst]:.3g}',
                 told.stamp,
             )
-        last.position[:], last.velocity[:] = told.position, told.velocity
+        last.values[:] = told.values
         if not self.imu_lost:
             self._compare_imu(told)
 
     def _compare_imu(self, told: Measurement) -> None:
-        said, before = told.blocks[IMU][:7].tolist(), self._said
+        said, before = tuple(told.blocks[IMU][:7].tolist()), self._said
         if said == before:  # no news: rarer than the joints
             return
         self._said, stamp = said, told.stamp - self.imu_lag
@@ -344,7 +345,10 @@ def _degrees(value: float, channel: Channel) -> str:
     return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''
 
 
-def rotation_between(before: Sequence[float], after: Sequence[float]) -> tuple[float, float, float]:
+@lru_cache(maxsize=4)  # more than one check asks for the turn of a tick
+def rotation_between(
+    before: tuple[float, ...], after: tuple[float, ...]
+) -> tuple[float, float, float]:
     """Return the rotation vector, in its own axes, that turns one quaternion xyzw into another."""
     a, b, c, d = before
     x, y, z, w = after
