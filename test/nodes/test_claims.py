@@ -84,7 +84,9 @@ def manager(monkeypatch):
 def asking(manager):
     """Return what `Claims` need of a node."""
     return SimpleNamespace(
-        create_client=lambda kind, name: manager, create_subscription=lambda *_, **__: None
+        create_client=lambda kind, name: manager,
+        create_subscription=lambda *_, **__: None,
+        resolve_topic_name=lambda topic: f'/left/{topic}',
     )
 
 
@@ -331,9 +333,13 @@ def test_cycles_that_the_manager_misses_are_said(bench, robot, manager):
         )
 
     assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    say(('left_arm_manager: Controller Manager Activity', words.replace('431.2', '99')))
     say((name, f'Controller Manager is running; {words}'), ('a', 'bad periodicity of a tyre'))
     said = robot.stream_until_told(words)
     assert said.level == DiagnosticStatus.WARN and 'tyre' not in said.message
+    say(('left_arm_manager: Controller Manager Activity', 'Controller Manager is running'))
+    say((f'/{name}', f'Controller Manager is running; {words.replace("431.2", "432.3")}'))
+    assert bench.spin_until(lambda: '432.3' in node.session.claims.missed)
     say(('a', 'well'))  # of somebody else
     raw = serialize_message(
         DiagnosticArray(status=[DiagnosticStatus(name=name, message=f'{words} xx')])
@@ -374,3 +380,21 @@ def test_joint_states_that_come_too_rarely_are_said(bench, robot):
     words = said(0.02, 150)
     assert 'the law wants 100: see update_rate of controller_manager' in words
     assert 45.0 < float(re.search(r'answered at (\d+) Hz', words)[1]) < 60.0
+
+
+@pytest.mark.parametrize(
+    ('said', 'taken'),
+    [
+        ('controller_manager', True),
+        ('/left/controller_manager', True),
+        ('gripper_manager', False),
+        ('/right/controller_manager', False),
+    ],
+)
+def test_what_another_manager_says_of_its_cycles_is_left_to_others(manager, said, taken):
+    """Whoever looks for why this robot trembles would mend a gripper's manager."""
+    claims = Claims(asking(manager), '/left/effort_controller/commands', ['hip'], print)
+    words = 'Controller Manager has bad periodicity : 431.2 Hz. Expected consistent 500 Hz'
+    status = DiagnosticStatus(name=f'{said}: Controller Manager Activity', message=words)
+    claims.on_diagnostics(serialize_message(DiagnosticArray(status=[status])))
+    assert claims.missed == (words if taken else '')

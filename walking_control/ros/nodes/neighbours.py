@@ -25,8 +25,8 @@ from walking_control.ros.nodes import topics
 MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)  # bytes of an identity
 SILENT = 3.0  # s after which a manager that says nothing is forgotten; it says so each second
 HALF = 1 << 16  # process numbers are told modulo this
-# of a controller manager on /diagnostics: which status is its own, and what it says of its cycles
-MANAGES = b'Controller Manager Activity'
+# of a controller manager on /diagnostics: who says it of itself, and what it says of its cycles
+MANAGES = re.compile(rb'([^\0]*): Controller Manager Activity')
 MISSES = re.compile(rb'Controller Manager has bad periodicity[^;\0]*')
 
 
@@ -204,6 +204,8 @@ class Claims:
         self._claimed: str | None = None  # why somebody else drives the joints, in words
         self._left: str | None = None  # that our command controller does not
         self._missed, self._missed_at = '', -math.inf
+        manager = node.resolve_topic_name(topics.MANAGER).encode()
+        self._managers = {manager, manager.rpartition(b'/')[2]}  # as it may call itself
         node.create_subscription(
             DiagnosticArray, '/diagnostics', self.on_diagnostics, topics.EVENTS, raw=True
         )
@@ -256,8 +258,8 @@ class Claims:
             self._leave([f'{self._ours} is {states.get(self._ours, "gone")}', *idle])
 
     def on_diagnostics(self, raw: bytes) -> None:
-        """Take what a controller manager says of its cycles; the long array stays unread."""
-        if MANAGES in raw:
+        """Take what our controller manager says of its cycles; the long array stays unread."""
+        if self._managers.intersection(MANAGES.findall(raw)):
             self._missed = b' '.join(MISSES.findall(raw)).decode(errors='replace')
             self._missed_at = time.monotonic()
 
