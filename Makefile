@@ -58,7 +58,9 @@ demo: setup
 # Files go to the cores as they come, each as a whole, for its fixtures' sake; unit tests, small
 # and last, fill the gaps. Compiled code comes from the user's cache folder and goes there, as at any
 # other use: an entry's name is a digest of all it depends on, and half the time is compiling.
+# One worker more than processors: tests of nodes wait for messages and for other processes.
 test: export OPENBLAS_NUM_THREADS ?= 1
+test: export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + os.cpu_count())')
 test: setup
 	$(BIN)/pytest test -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
 		--durations 10 -rs $(ARGS)

@@ -31,6 +31,7 @@ isolate_domain()  # of processes, too, that a test starts: shared memory outlive
 # process.
 _made = itertools.count(1)
 KEPT = 10
+PATIENCE = 40.0  # s that a busy machine may take for what comes in the end
 
 
 class Bench:
@@ -61,7 +62,7 @@ class Bench:
         for node in reversed(self.nodes):
             node.destroy_node()
 
-    def spin_until(self, condition, timeout=15.0):
+    def spin_until(self, condition, timeout=PATIENCE):
         """Spin until a condition holds; return whether it did in time."""
         deadline = time.monotonic() + timeout
         while not condition():
@@ -129,7 +130,7 @@ class HandDrivenRobot:
             Float64MultiArray, topics.LOCK_COMMANDS, self.locks.append, topics.LATEST
         )
 
-    def wait(self, timeout=40.0):
+    def wait(self, timeout=PATIENCE):
         """Wait until a controller listens and speaks."""
         publishers = [self._joint_states, self._lock_states, self._imu, *self._wrenches]
         assert self._bench.spin_until(
@@ -222,7 +223,7 @@ class HandDrivenRobot:
             stamp += 0.01
         return effort
 
-    def stream_until_told(self, words, timeout=20.0):
+    def stream_until_told(self, words, timeout=PATIENCE):
         """Publish sensors until a status on /diagnostics says words; return the last status."""
         heard = []
         self.node.create_subscription(
@@ -233,7 +234,7 @@ class HandDrivenRobot:
         assert told, f'nothing on /diagnostics says "{words}"'
         return heard[-1]
 
-    def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01, **sensors):
+    def stream_until(self, condition, timeout=PATIENCE, step=0.01, every=0.01, **sensors):
         """Publish sensors as hardware would, until a condition holds.
 
         Their stamps advance by `step`, whatever the time; `every` is the interval in s.

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from walking_control.controllers.hip_stop import ARCH, FIRM, HipStop
+from walking_control.controllers.hip_stop import ARCH, FIRM, HipStop, HipStopParameters
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import IncompatibleController
 from walking_control.loading import load_robot
@@ -87,7 +87,7 @@ def test_a_knee_that_extends_is_locked_by_the_law_that_takes_over():
 def test_a_robot_without_such_a_hip_is_refused():
     """If it failed, a robot in space would be stopped by a law of the plane."""
     with pytest.raises(IncompatibleController, match='hip_stop on walker3d'):
-        make_controller(load_robot('walker3d'), 'hip_stop')
+        HipStop(load_robot('walker3d'), HipStopParameters())
 
 
 def test_it_stands_whatever_is_asked_for():

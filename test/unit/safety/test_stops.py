@@ -239,7 +239,7 @@ def test_a_stop_in_a_pause_waits():
 @pytest.mark.parametrize(
     'robot, standby, words',
     [
-        ('walker3d', 'hip_stop', 'hip_stop on walker3d'),
+        ('walker3d_point', 'hip_stop', 'hip_stop on walker3d_point'),
         ('dribbel', 'stepping', 'stepping on dribbel'),
         ('dribbel', 'a_bee', 'a_bee'),
     ],
