@@ -54,7 +54,7 @@ def test_table_5_1_nominal(compass, speed, printed, half_digit):
     result = search(compass, values(compass, speed=speed, **BOOK))
     assert result.converged
     share = 0.10 if printed >= 0.05 else 0.18
-    assert abs(result.cost_on_nodes - printed) <= share * printed + half_digit
+    assert abs(result.attempt.cost - printed) <= share * printed + half_digit
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_impossible_speed_keeps_the_best_iterate(compass):
     found = find_gait(compass, {'speed': 4.5, 'starts': 1, 'max_iterations': 60})
     assert not found.result.converged
     assert 'misses' in found.summary['reason']
-    assert found.result.violation > 1e-3
+    assert found.result.attempt.violation > 1e-3
     assert np.isfinite(found.result.gait.phases[0].values).all()
 
 

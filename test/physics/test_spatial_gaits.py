@@ -56,7 +56,7 @@ def test_power_is_the_loss_at_impact(splits):
     for result in splits:
         judgement = result.judgement
         assert judgement.mechanical_power == pytest.approx(judgement.impact_loss_power, rel=1e-3)
-        assert judgement.cost == pytest.approx(result.cost_on_nodes, rel=0.01)
+        assert judgement.cost == pytest.approx(result.attempt.cost, rel=0.01)
 
 
 @pytest.mark.long
@@ -74,7 +74,7 @@ def test_random_starts_agree(splits):
     start = np.abs(splits[2].gait.start[0])
     for attempt in result.attempts:
         assert attempt.converged
-        assert attempt.cost == pytest.approx(splits[2].cost_on_nodes, rel=1e-5)
+        assert attempt.cost == pytest.approx(splits[2].attempt.cost, rel=1e-5)
         np.testing.assert_allclose(np.abs(attempt.x[0:66:11]), start, atol=1e-4)
 
 

@@ -291,21 +291,9 @@ def requested_grid(options: Enveloped) -> experiments.envelope.Grid:
     return usual._replace(**{name: value for name, value in given.items() if value is not None})
 
 
-_OF_ENVELOPES = (
-    'quick',
-    'after',
-    'settling',
-    'directions',
-    'phases',
-    'direction',
-    'phase',
-    'processes',
-)
-
-
 def refuse_grid(options: Enveloped, why: str) -> None:
     """Refuse options of envelopes where there is none."""
-    for name in _OF_ENVELOPES:
+    for name in Enveloped.__annotations__:
         value = getattr(options, name)
         require(
             not value,

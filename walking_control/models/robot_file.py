@@ -276,7 +276,7 @@ def _known_names(
     robot = tree.get('robot')
     if isinstance(robot, Mapping) and str(robot.get('urdf')).lower().endswith('.xacro'):
         own += [f'robot.xacro_args.{name}' for name in declared_arguments(urdf_path(robot, path))]
-    optional = list(optional_names(robot)) if isinstance(robot, Mapping) else []
+    optional = optional_names(robot) if isinstance(robot, Mapping) else []
     near = {
         'world',
         'estimator',

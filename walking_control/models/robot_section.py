@@ -2,7 +2,7 @@
 """From the sections ``robot`` and ``start`` of a robot file to a `Robot` and its `Start`."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 import re
@@ -116,18 +116,26 @@ def urdf_path(section: Section, path: Path) -> Path:
     return (path.parent / str(section['urdf'])).resolve()
 
 
-def optional_names(section: Section) -> Iterator[str]:
-    """Yield the dotted names of what may be said of IMUs, motors, springs, friction, posture."""
-    yield from ('robot.more_imus', 'robot.effort_share', 'robot.foot_forces')
-    yield from (f'start.posture.{joint}' for joint in section.get('actuators') or ())
-    for key, joints, kind in (
-        ('actuators', section.get('actuators'), GearedMotor),
-        ('springs', section.get('joints'), JointSpring),
-        ('friction', section.get('joints'), JointFriction),
-        ('thermal', section.get('actuators'), MotorThermal),
-    ):
-        for joint in joints if isinstance(joints, (Mapping, list)) else ():
-            yield from (f'robot.{key}.{joint}.{name}' for name in kind.rows)
+def optional_names(section: Section) -> list[str]:
+    """Return the dotted names of what may be said of IMUs, motors, springs, friction, posture."""
+    return [
+        'robot.more_imus',
+        'robot.effort_share',
+        'robot.foot_forces',
+        *(f'start.posture.{joint}' for joint in section.get('actuators') or ()),
+        *(
+            f'robot.{key}.{joint}.{name}'
+            for key, source, kind in (
+                ('actuators', 'actuators', GearedMotor),
+                ('springs', 'joints', JointSpring),
+                ('friction', 'joints', JointFriction),
+                ('thermal', 'actuators', MotorThermal),
+            )
+            if isinstance(section.get(source), (Mapping, list))
+            for joint in section[source]
+            for name in kind.rows
+        ),
+    ]
 
 
 def read_robot(section: Section, path: Path) -> Robot:

@@ -55,12 +55,10 @@ def observe_energies(
 ) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a planar run, whatever its controller.
 
-    `values` are those of curve tracking's parameters to measure by; None takes those of the run if
-    curve tracking ran, else the defaults.
-
     Args:
         run: The `Run`.
-        values: Of curve tracking, for the field; None takes the usual ones.
+        values: Of curve tracking, to measure by; None takes those of the run if curve tracking
+            ran, else the defaults.
 
     Returns:
         name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy

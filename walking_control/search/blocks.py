@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The small functions a gait search is made of: what holds on nodes and at the ends of a phase.
 
-Each is a CasADi function of a few numbers that are linear in the unknowns; `search_problem` puts
-them together.
+Each is a CasADi function of a few numbers that are linear in the unknowns; `problem` puts them
+together.
 """
 
 from collections.abc import Collection, Mapping, Sequence

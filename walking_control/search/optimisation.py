@@ -78,10 +78,8 @@ class SearchResult:
         status: The solver's word, or why the result is not to be trusted.
         gait: `Gait`.
         judgement: `Judgement` on the fine grid; its cost is the gait's cost.
-        cost_on_nodes: What the solver minimised.
+        attempt: The best `Attempt`, on the final nodes; its cost is what the solver minimised.
         parameters: Adapted numbers by their name in the robot file.
-        violation: Largest violation of a constraint.
-        worst: What that constraint is about.
         speed: m/s.
         solve_time: s, all attempts.
         build_time: s, spent on building programs (0 where they existed).
@@ -95,10 +93,8 @@ class SearchResult:
     gait: Gait
     # `Judgement` on the fine grid; its cost is the gait's cost
     judgement: Judgement = field(repr=False)
-    cost_on_nodes: float
+    attempt: Attempt
     parameters: dict[str, float]
-    violation: float
-    worst: str
     speed: float
     solve_time: float
     build_time: float
@@ -338,10 +334,8 @@ def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> S
         status,
         gait,
         judgement,
-        attempt.cost,
+        attempt,
         case.adaptation.name(adapted),
-        attempt.violation,
-        attempt.worst,
         float(judgement.step[0] / gait.period),
         case.solve_time,
         case.build_time,

@@ -61,13 +61,11 @@ class Shortfall:
         limit: One of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot.
         where: The contact or joint.
         amount: By how much, in `unit`. With every limit of a reason lifted by its amount the
-            posture can be held, see `lifting.lift`.
+            posture can be held.
     """
 
     limit: str
     where: str  # the contact or joint
-    # By how much, in `unit`. With every limit of a reason lifted by its amount the posture can be
-    # held, see `lifting.lift`.
     amount: float
 
     @property

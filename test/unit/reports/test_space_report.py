@@ -83,7 +83,7 @@ def test_pushes_of_every_kind_are_found():
 def test_footprints_lie_where_the_stance_feet_are():
     """A picture of footprints that drift with the swing foot shows another walk."""
     run = synthetic_space_walk(rows=401)
-    prints = list(footprint_outlines(run))
+    prints = footprint_outlines(run)
     assert [foot for _, foot, _ in prints[:2]] == [0, 1], 'all feet stand at the start'
     assert [foot for _, foot, _ in prints[2:]] == [step % 2 for step in range(1, 11)]
     outline = prints[5][2]

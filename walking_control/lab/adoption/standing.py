@@ -100,7 +100,7 @@ class _Problem:
 
     def place(self, posture: dict[str, float]) -> tuple[list[pin.SE3], np.ndarray, np.ndarray]:
         """Return placements of soles, centre of mass, ways from hips to ankles or points."""
-        com = _set_joints(self.model, self.data, pin.neutral(self.model), posture)
+        com = place_joints(self.model, self.data, pin.neutral(self.model), posture)
         soles = [self.data.oMi[sole.body] * sole.place for sole in self.soles]
         legs = np.array(
             [
@@ -112,7 +112,7 @@ class _Problem:
         return soles, com, legs
 
 
-def _set_joints(
+def place_joints(
     model: pin.Model, data: pin.Data, q: np.ndarray, posture: dict[str, float]
 ) -> np.ndarray:
     """Place a model at q with joints so set, and return its centre of mass, m, ``(3,)``."""
@@ -254,7 +254,7 @@ def find_seat(
     }
     if not all(map(math.isfinite, folded.values())):  # a joint without a stop
         return None
-    com = _set_joints(tree.model, data, pin.neutral(tree.model), {**posture, **folded})
+    com = place_joints(tree.model, data, pin.neutral(tree.model), {**posture, **folded})
     for sole in soles:
         floor = (data.oMi[sole.body] * sole.place).inverse()  # from base axes to those of the sole
         ahead, _, high = floor.act(com)
@@ -297,7 +297,7 @@ def find_stride(
     def feet(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q = pin.neutral(model)
         q[3:7] = pin.Quaternion(pin.exp3(np.array([0.0, x[0], 0.0]))).coeffs()
-        com = _set_joints(model, data, q, dict(zip(names, x[1:].tolist(), strict=True)))
+        com = place_joints(model, data, q, dict(zip(names, x[1:].tolist(), strict=True)))
         return np.array([(data.oMi[sole.body] * sole.place).translation for sole in soles]), com
 
     zero, _ = feet(rest)

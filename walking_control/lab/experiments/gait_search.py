@@ -149,7 +149,8 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
     reason = None
     if not result.converged:
         reason = (
-            f'{result.status}: the best iterate misses "{result.worst}" by {result.violation:.3g}'
+            f'{result.status}: the best iterate misses "{result.attempt.worst}" '
+            f'by {result.attempt.violation:.3g}'
         )
     elif not check.follows:
         reason = f'the plant does not follow the gait: {check.reason}'
@@ -165,7 +166,7 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
         'converged': result.converged,
         'reason': reason,
         'cost': judgement.cost,
-        'cost_on_nodes': result.cost_on_nodes,
+        'cost_on_nodes': result.attempt.cost,
         'period': gait.period,
         'phase_durations': [phase.duration for phase in gait.phases],
         'step_length': step[0],

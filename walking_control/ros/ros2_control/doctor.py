@@ -121,14 +121,10 @@ def _judge_clock(found: Diagnosis, seen: Seen) -> float:
                     remedy='set it to false, or start the simulator',
                 )
             )
-        stamps = [
-            rows[-1]
-            for topic, rows in seen.arrivals.items()
-            if topic == names.JOINT_STATES and rows
-        ]
+        rows = seen.arrivals.get(names.JOINT_STATES)
         if (
-            stamps
-            and abs(off := stamps[0][1] - (stamps[0][0] + time.time() - time.monotonic()))
+            rows
+            and abs(off := rows[-1][1] - (rows[-1][0] + time.time() - time.monotonic()))
             > CLOCKS_AGREE
         ):
             found.remarks.append(
@@ -231,13 +227,15 @@ def _judge_limiter(
     enforced = seen.parameters.get(names.MANAGER, {}).get('enforce_command_limits')
     if enforced is not None:
         found.facts['enforce_command_limits'] = str(enforced).lower()
+    if not enforced:
+        return
     robot = robot_file.robot
     close = [
         joint
         for joint, value in zip(robot.joints, position)
         if not robot.limits[joint].lower + CLOSE < value < robot.limits[joint].upper - CLOSE
     ]
-    if enforced and close:
+    if close:
         found.problems.append(
             InvalidInput(
                 f'enforce_command_limits of {names.MANAGER}',

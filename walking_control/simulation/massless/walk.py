@@ -188,7 +188,7 @@ class PointWalker:
         self.data.memory[:] = self._memory
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the hip, at once; see `PointPlant.push`.
+        """Add an impulse in N s along the floor to the hip, at once; see `push_point`.
 
         Args:
             impulse: N s.

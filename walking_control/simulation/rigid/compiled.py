@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rigid walker compiled, and walks of it: generated support terms and functions under numba.
 
-The same model and the same integration as `rigid_plant`, some hundred times faster; equal to it to
+The same model and the same integration as `RigidEngine`, some hundred times faster; equal to it to
 rounding. The first use compiles for some seconds; later processes find the code kept.
 
 A walk of the compiled rigid walker as a `Run`, for the measures every run has.

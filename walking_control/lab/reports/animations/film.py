@@ -235,7 +235,7 @@ class _SpaceFilm(_Film):
         self.height = max(
             float(np.ptp(self._scene.pose(row).points[:, 2])) or 1.0 for row in rows[::LOOKS]
         )
-        self._prints = list(footprint_outlines(run))
+        self._prints = footprint_outlines(run)
         self._base, self._pushes = run.base.position, list(pushes(run))
         self._place = np.column_stack([scene.smooth(column) for column in self._base[rows, :2].T])
         self._look = scene.smooth(yaw(run)[rows])

@@ -2,6 +2,7 @@
 """Walks in space from above ([DS09] Figs. 5.18 to 5.22): feet, speeds, steps."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,22 +30,17 @@ PARTS = {  # of a velocity, and their units
 WIDEST = 12.0  # length over width of a walk from which on both have scales of their own
 
 
-def footprint_outlines(run: Run) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yield (row, foot, outline ``(n, 2)``, m) of every footprint, in order, floor frame."""
+def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
+    """Return (row, foot, outline ``(n, 2)``, m) of every footprint, in order, floor frame."""
     dynamics = Dynamics(run.robot)
     corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
-    rows = touchdowns(run)
-    ends = np.append(rows[1:], len(run.time) - 1)
-    for begin, end in zip(rows, ends, strict=True):
-        foot = int(run.support[begin])
+    dynamics.place(run.q[0])  # all feet stand at the start
+    prints = [(0, foot, sole[:, :2]) for foot, sole in enumerate(place_soles(dynamics, corners))]
+    for begin, end in pairwise((*touchdowns(run)[1:].tolist(), len(run.time) - 1)):
         dynamics.place(run.q[int(begin + STOOD * (end - begin))])
-        soles = place_soles(dynamics, corners)
-        if begin == rows[0]:  # all feet stand at the start
-            dynamics.place(run.q[0])
-            for i, sole in enumerate(place_soles(dynamics, corners)):
-                yield 0, i, sole[:, :2]
-        else:
-            yield int(begin), foot, soles[foot][:, :2]
+        foot = int(run.support[begin])
+        prints.append((begin, foot, place_soles(dynamics, corners)[foot][:, :2]))
+    return prints
 
 
 def plot_footprints(run: Run) -> style.Figure | None:
@@ -58,7 +54,7 @@ def plot_footprints(run: Run) -> style.Figure | None:
     """
     if 1 not in run.robot.base.axes:
         return None
-    prints, base = list(footprint_outlines(run)), run.base.position[:, :2]
+    prints, base = footprint_outlines(run), run.base.position[:, :2]
     arrows = [
         (base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
         for push in pushes(run)

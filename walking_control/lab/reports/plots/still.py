@@ -10,6 +10,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
 from walking_control.lab.adoption.adopt import Adoption
+from walking_control.lab.adoption.standing import place_joints
 from walking_control.lab.experiments.statics import Posture
 from walking_control.lab.reports.plots import Mark, mark, Panel, style
 from walking_control.models import Dynamics, in_words
@@ -51,12 +52,7 @@ def _places(adoption: Adoption) -> list[Any]:
     q = pin.neutral(model)
     q[2] = adoption.standing.height
     q[3:7] = pin.Quaternion(pin.exp3(np.array([0.0, adoption.pitch, 0.0]))).coeffs()
-    for name, value in adoption.standing.posture.items():
-        joint = model.joints[model.getJointId(name)]
-        q[joint.idx_q : joint.idx_q + joint.nq] = (
-            value if joint.nq == 1 else (np.cos(value), np.sin(value))
-        )
-    pin.forwardKinematics(model, data, q)
+    place_joints(model, data, q, adoption.standing.posture)
     return [place.copy() for place in data.oMi]
 
 

@@ -13,7 +13,6 @@ from walking_control.models import Dynamics, heating, in_words, Robot
 from walking_control.models.thermal import TOLD
 from walking_control.runs import floor_tilt, kinematics, motors, Run, step_table, touchdowns
 
-# Contact peaks above this many weights leave the frame of the plot of forces.
 ESTIMATE_CAPTION = (
     'Estimate less truth of the base in the axes of the floor, and three standard deviations as '
     'the estimator gave them: an honest one holds 99.7 % of the errors.'
