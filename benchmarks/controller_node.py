@@ -9,13 +9,15 @@ their own in real time at 500 Hz, as ratios to the echo's. Beside them stand how
 hundredth of the round trips took, how long a fresh process needs from its start to the first
 command, files in the caches, and the load of the machine. Last comes the latency from a set of
 sensors to the command at 500 Hz beside a busy process on each processor, with and without
-real-time priority of the controller; the driver has a higher one than it.
+real-time priority of the controller; the driver has a higher one than it. The echo's with the same
+priority tells how much of it is the machine's and the middleware's.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 from pathlib import Path
@@ -79,6 +81,7 @@ def time_tick(robot_file, measurements):
     return statistics.median(times)
 
 
+PRIORITY = 45  # of a node in real time, its default
 TELEMETRY_EVERY = 5  # ticks at 100 Hz, for the default of 20 Hz
 
 
@@ -306,6 +309,8 @@ def core_share(robot, process, rate, duration, measurements, combined=False):
     executor = make_executor()
     executor.add_node(driver)
     match(executor, driver)
+    gc.collect()  # from here on the driver holds up nothing for some 25 ms
+    gc.freeze()
     begin, used = time.monotonic(), cpu_seconds(process)
     for tick in range(round(rate * duration)):
         measurement = measurements[min(tick * 100 // int(rate), len(measurements) - 1)]
@@ -335,18 +340,32 @@ def patient(rate):
 def time_latency(robot_file, rate, duration=10.0):
     """Return how late commands come beside busy processes, with and without priority, us."""
     measurements, latency = record_walk(robot_file, round(100 * duration)), {}
+    starts = {
+        **{
+            f'latency_{name}_priority': lambda priority=priority: start_controller(
+                robot_file, *patient(rate), f'priority:={priority}'
+            )
+            for name, priority in (('with', PRIORITY), ('without', 0))
+        },
+        'latency_of_echo_with_priority': lambda: start_echo(PRIORITY),
+    }
     with contextlib.ExitStack() as busy:
         for _ in range(os.cpu_count()):
             busy.enter_context(Program(sys.executable, '-c', 'while True: pass'))
-        for name, priority in (('with', 45), ('without', 0)):
-            with start_controller(robot_file, *patient(rate), f'priority:={priority}') as process:
+        for name, start in starts.items():
+            with start() as process:
                 with as_driver():
                     _, times = core_share(robot_file.robot, process, rate, duration, measurements)
-            told = statistics.quantiles(times, n=100)
-            for which, value in (('p50', told[49]), ('p99', told[98]), ('max', max(times))):
-                latency[f'latency_{name}_priority_{which}_us'] = 1e6 * value
-            latency[f'unanswered_{name}_priority'] = round(rate * duration) - len(times)
+            latency.update(told_of(name, times))
+            latency[f'{name}_unanswered'] = round(rate * duration) - len(times)
     return latency
+
+
+def told_of(name, times):
+    """Return median, slowest hundredth and slowest of times in s, in us."""
+    hundredths = statistics.quantiles(times, n=100)
+    told = (('p50', hundredths[49]), ('p99', hundredths[98]), ('max', max(times)))
+    return {f'{name}_{which}_us': 1e6 * value for which, value in told}
 
 
 @contextlib.contextmanager
@@ -395,9 +414,9 @@ def time_start(name):
     return min(times)
 
 
-def start_echo():
-    """Start the echo node in a process of its own."""
-    return Program(sys.executable, __file__, '--echo')
+def start_echo(priority=0):
+    """Start the echo node in a process of its own, with a real-time priority or none."""
+    return Program(sys.executable, __file__, '--echo', '--priority', priority)
 
 
 def make_controller(robot_file):
@@ -413,13 +432,16 @@ def make_controller(robot_file):
     return node
 
 
-def run_echo(robot):
+def run_echo(robot, priority):
     """Be the echo node in a process of its own."""
     rclpy.init(args=[])
     node = EchoNode(robot)
     executor = make_executor()
     executor.add_node(node)
+    gc.freeze()
     try:
+        if priority:
+            raise_priority(priority)
         spin(executor)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -432,12 +454,13 @@ def main():
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--json', action='store_true')
     parser.add_argument('--echo', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--priority', type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     isolate_domain()
     robot_file = load_robot('dribbel')
     robot = robot_file.robot
     if options.echo:
-        run_echo(robot)
+        run_echo(robot, options.priority)
         return
     measurements = record_walk(robot_file, options.ticks)
     times = {name: [] for name in ('controller', 'echo', 'controller_apart', 'echo_apart')}

@@ -372,7 +372,7 @@ def test_joint_states_that_come_too_rarely_are_said(bench, robot):
                 lambda: robot.efforts and robot.efforts[-1].layout.data_offset == tick
             )
         del heard[:]
-        node.session._on_neighbours()  # as it does once a second
+        node.session._tell()  # as it does once a second
         assert bench.spin_until(lambda: heard)
         return heard[-1]
 

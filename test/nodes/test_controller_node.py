@@ -455,7 +455,7 @@ def test_late_answers_are_named(bench, robot):
     times.late = 0.0
     times.add(times._ended + 0.05, times._ended + 0.051, 0.002)
     words = 'answers came up to 4'
-    node.session._on_neighbours()
+    node.session._tell()
 
     def said():
         return [s for each in heard for s in each.status if words in s.message + s.name]
@@ -485,7 +485,7 @@ def test_a_law_that_waits_for_a_velocity_says_so(bench, monkeypatch, speed, asks
     monkeypatch.setattr(node, 'get_logger', lambda: log)
     node.session._invited = False  # it may have done so on a busy machine
     for _ in range(3):
-        node.session._on_neighbours()  # as once a second
+        node.session._tell()  # as once a second
     told = [words for words in said if 'ros2 topic pub' in words]
     assert len(told) == asks
     assert not asks or 'geometry_msgs/msg/TwistStamped' in told[0] and '/cmd_vel' in told[0]

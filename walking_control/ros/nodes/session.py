@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 import gc
+from itertools import cycle
 import math
 import time
 from typing import Any
@@ -50,7 +51,7 @@ from walking_control.safety.arrivals import RATE_MARGIN
 LAST_WORD = 0.2  # s: so long the zero of the end may take to arrive
 LABELS = {State.WAITING: topics.WAITS, State.RESTING: topics.RESTS}
 LATE = 0.25  # of the longest silence of a sensor: answers as late are said
-WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagnostics
+WATCH = 1.0  # s between two looks at the neighbours, and two messages on /diagnostics half-way
 
 
 class Session:
@@ -262,7 +263,8 @@ class Session:
         with self._node.kept_by(self._active):
             self._listen(self._node, self._values)
             self._watch_timer = self._node.steady_timer(self.loop.period, self._on_watch)
-            self._node.steady_timer(WATCH, self._on_neighbours)
+            turns = cycle((self._on_neighbours, self._tell))  # half the pause each
+            self._node.steady_timer(0.5 * WATCH, lambda: next(turns)())
         self._on_fault()
 
     def _listen(self, node: GuardedNode, values: Any) -> None:
@@ -443,6 +445,9 @@ class Session:
         self.claims.ask()
         if conflict := self._conflict():
             self.stop('second_publisher', conflict)
+
+    def _tell(self) -> None:
+        """Say on /diagnostics how the loop does."""
         steering, stoppable = self.operation.steering, self._stoppable()
         self._invite()
         warnings = (
