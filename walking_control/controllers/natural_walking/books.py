@@ -60,10 +60,11 @@ class Books:
             self._held.pop()
             return
         effort, _, before = self._held.pop(0)
-        way: np.ndarray = 0.5 * dt * (before + rate[self._joints])
         if self._later:
             (_, first, _), (_, last, _) = self._held
             way = 2.0 * (last - first) - (position[self._joints] - last)
+        else:
+            way = 0.5 * dt * (before + rate[self._joints])
         gain = float(effort @ way)
         self.values[1] = gain / dt
         self.values[2] += max(gain, 0.0)

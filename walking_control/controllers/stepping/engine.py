@@ -310,8 +310,12 @@ class WalkingEngine:
     def may_stand(self) -> bool:
         """Return whether nothing is asked for and nothing is left to catch."""
         asked = np.abs((self.velocity.wanted, self.velocity.value)).max()
-        rests = bool(asked < SLOW * self.body.size.speed)
-        return self.soles and rests and self.is_caught(STILL) and not self.must_square()
+        return (
+            self.soles
+            and bool(asked < SLOW * self.body.size.speed)
+            and self.is_caught(STILL)
+            and not self.must_square()
+        )
 
     def must_step(self) -> bool:
         """Return whether one that stands must step: to go somewhere, or not to fall."""

@@ -42,7 +42,7 @@ class FootTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         feet = program.body.feet
         error = self.motion[0] - (feet[self.foot].position - feet[self.origin].position)
-        wanted = *self.motion[1:].ravel().tolist(), *error.tolist()
+        wanted = self.motion[1:].ravel().tolist() + error.tolist()
         program.ask(FOOT, self.gains, *wanted, 0, 3, self.foot, 0, False)
 
 

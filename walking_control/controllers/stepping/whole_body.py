@@ -386,7 +386,6 @@ class WholeBody:
         self.solver = solvers.load()
         self._kept: dict[tuple[int, ...], Program] = {}  # see `_program`
         self.acceleration = np.zeros(body.nv)
-        self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
         self.begin(())
         # plain code takes the views
@@ -470,7 +469,7 @@ class WholeBody:
         Where no torque keeps all limits, those of the joints' angles and speeds are left out, or
         else all of them; `feasible` is false then.
         """
-        body, size, parts = self.body, self.contact.size, self.contact.parts
+        body, size = self.body, self.contact.size
         nv, program = body.nv, self._program()
         hessian, gradient, rows, bound, feet, _, low, high = program
         equalities = ROOT + size * len(feet)
@@ -478,8 +477,7 @@ class WholeBody:
         wishes = np.array(self._wished, dtype=float)
         count = self._fill(self._bound_to, wishes, self._now, body.mass_matrix, body.bias, program)
         firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
-        rows, bound = rows[:count], bound[:count]
-        for kept in sorted({count, firm, equalities}, reverse=True):
+        for kept in (count, firm, equalities):
             x = self.solver(Problem(hessian, gradient, rows[:kept], bound[:kept], equalities)).x
             if x is not None:
                 break
@@ -492,6 +490,12 @@ class WholeBody:
             driven = np.concatenate([bound[:ROOT], effort - bias, bound[ROOT:equalities]])
             x = np.linalg.lstsq(motion, driven, rcond=None)[0]
         self.acceleration[:] = x[:nv]
-        self.forces[:] = 0.0
-        self.forces[feet[:, None], parts] = x[nv:].reshape(-1, size)
+        self._pressing = x[nv:]
         return effort
+
+    @property
+    def forces(self) -> np.ndarray:
+        """Return the forces and moments on each foot, as solved last, ``(n_feet, 6)``."""
+        forces, feet = np.zeros((len(self.body.feet), 6)), np.array(self.standing)
+        forces[feet[:, None], self.contact.parts] = self._pressing.reshape(len(feet), -1)
+        return forces
