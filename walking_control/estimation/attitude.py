@@ -52,10 +52,8 @@ class Attitude:
             rate = float(self._base_imu[1] @ measurement.angular_velocity)
         pitch -= self._slope
         q[2], v[2] = pitch, rate
-        self._base.orientation[1], self._base.orientation[3] = (
-            math.sin(0.5 * pitch),
-            math.cos(0.5 * pitch),
-        )
+        self._base.orientation[1] = math.sin(0.5 * pitch)
+        self._base.orientation[3] = math.cos(0.5 * pitch)
         self._base.angular[1] = rate
 
     def _turn_freely(self, measurement: Measurement, q: np.ndarray, v: np.ndarray) -> None:

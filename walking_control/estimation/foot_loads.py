@@ -122,10 +122,9 @@ class FootLoads:
         weight, leg = dynamics.mass * gravity, scale_of(robot, gravity).length
         known = values.mass_error * weight * np.array([1.0, 1.0, 1.0, COM, COM, COM])
         known[3:] *= leg
-        efforts = self._efforts_error = np.full(
-            len(robot.joints), 1e-3 * weight * leg
-        )  # of joints without a motor
+        efforts = np.full(len(robot.joints), 1e-3 * weight * leg)  # of joints without a motor
         efforts[self._joints] = values.effort_error * robot.effort_limits[: len(motors)]
+        self._efforts_error = efforts
         self._weights = 1.0 / np.concatenate((known, efforts))
         wrench = weight * np.array([SIDEWAYS, SIDEWAYS, 1.0, ARM * leg, ARM * leg, TWIST * leg])
         self._base_only = self._weights * (np.arange(dynamics.nv) < len(known))

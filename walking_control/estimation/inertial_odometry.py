@@ -151,12 +151,8 @@ class InertialOdometry(LegOdometry):
         )
         block, views = as_block(memory)
         self.filter, self.sample = views.state, views.sample
-        base.position, base.orientation, base.linear, base.angular = (
-            views.position,
-            views.orientation,
-            views.linear,
-            views.angular,
-        )
+        base.position, base.orientation = views.position, views.orientation
+        base.linear, base.angular = views.linear, views.angular
         self.covariance: np.ndarray = views.covariance
         self._sense = compile_where_possible(sense)
         self._settle = compile_where_possible(settle)

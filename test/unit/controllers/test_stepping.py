@@ -19,9 +19,8 @@ from walking_control.controllers.natural_walking.gait_plan import plan_on_gait
 from walking_control.controllers.natural_walking.reference import choose, row_at
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping import law
-from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.body import Body, see_foot
 from walking_control.controllers.stepping.controller import Stepping
-from walking_control.controllers.stepping.engine import see_foot
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
@@ -851,7 +850,7 @@ def test_a_sole_whose_corner_is_on_the_floor_meets_no_edge(monkeypatch):
         for foot, place in zip(engine.body.feet, ([0.0, 0.0, 0.0], [0.1, 0.2, 0.025])):
             foot.position[:], foot.jacobian[:] = place, 0.0
             foot.rotation[:] = pin.utils.rotate('y', pitch)
-        engine._look_at_foot()
+        engine._see_foot()
         engine.plan.elapsed, engine.plan.step = 0.15, Step(np.zeros(2), 0.1, 0.0)
         engine.meet_edges()
         assert engine.touchdown.trip.met == met

@@ -113,16 +113,16 @@ def plan_on_gait(
     )
     far, aside = abs(gait.way[0]), abs(gait.way[1])
     own = StepLimits(
-        gait.duration,
-        limits.shortest,
-        limits.longest,
-        aside,
-        limits.reach,
-        min(limits.narrowest, (1.0 - MORE) * aside),
-        limits.widest,
-        max(limits.hip_reach, gait.reach + MORE * far),
-        limits.acceleration,
-        limits.lowering,
+        time=gait.duration,
+        shortest=limits.shortest,
+        longest=limits.longest,
+        width=aside,
+        reach=limits.reach,
+        narrowest=min(limits.narrowest, (1.0 - MORE) * aside),
+        widest=limits.widest,
+        hip_reach=max(limits.hip_reach, gait.reach + MORE * far),
+        acceleration=limits.acceleration,
+        lowering=limits.lowering,
     )
     return (
         s,

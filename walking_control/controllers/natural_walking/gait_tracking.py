@@ -323,7 +323,8 @@ class GaitTracking:
     def tasks(self, dt: float, values: NaturalWalkingParameters) -> list[Task]:
         """Return the tasks of a step on the gait."""
         engine, row = self._engine, self.row()
-        stance, remaining, tick = engine.stance, engine.plan.step.remaining, engine.coming(dt)
+        stance, remaining = engine.stance, engine.plan.step.remaining
+        tick = engine.coming(dt)
         rate = (1.0 - self.s) / remaining if remaining > tick else 1.0 / self.table.stride.duration
         if remaining < 0.0:  # the floor is late: a push-off that went on would fly
             row[KNEE][0] -= row[KNEE][1] * rate * remaining

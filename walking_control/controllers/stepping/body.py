@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the stepping law knows of the robot at one instant: masses, feet, momentum."""
 
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -9,8 +10,8 @@ import pinocchio as pin
 from scipy.optimize import minimize
 
 from walking_control.controllers.stepping.size import GRAVITY, LEG, Size
-from walking_control.models import Dynamics, passive_torques, ROOT
-from walking_control.models.array_functions import as_block
+from walking_control.models import compile_ahead, Dynamics, passive_torques, ROOT
+from walking_control.models.array_functions import array_function, as_block
 from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
@@ -53,6 +54,32 @@ class Instant(NamedTuple):
     feet: Foot  # all in a row: each array has one more dimension, the first
 
 
+@array_function
+def see_foot(
+    instant: Sequence[Instant],
+    level: np.ndarray,
+    measured: np.ndarray,
+    stance: int,
+    seen: np.ndarray,
+) -> None:
+    """Find place and velocity of the foot in the air.
+
+    Args:
+        instant: One `Instant`: how the robot moves.
+        level: Turns places on the slope into level ones, ``(3, 3)``.
+        measured: Velocities before they were foreseen, ``(nv,)``.
+        stance: The other foot.
+        seen: Filled: its place from the stance foot, m, and velocity, m/s, in level axes; its
+            velocity as measured, in floor axes and in level ones, ``(4, 3)``.
+    """
+    feet, foot = instant[0].feet, 1 - stance
+    jacobian = feet.jacobian[foot][:3]
+    seen[0] = level @ (feet.position[foot] - feet.position[stance])
+    seen[1] = level @ feet.velocity[foot][:3]
+    seen[2] = jacobian @ measured
+    seen[3] = level @ jacobian @ measured
+
+
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
 
@@ -62,6 +89,7 @@ class Body:
     Args:
         dynamics: The robot's `Dynamics`; its base is free.
         gravity: m/s^2.
+        compiled: Whether its arithmetic is compiled.
 
     Attributes:
         mass: kg.
@@ -78,6 +106,7 @@ class Body:
         feet: A `Foot` for each of the robot's.
         now: The arrays that change each tick, as an `Instant` of views of `block`.
         block: The same in one piece of memory, see `as_block`.
+        seen: What is known of the foot in the air, see `see_foot`.
         legs: Which joints move each foot, ``(n_feet, nv - 6)``.
         knees: The joint in the middle of each leg, where it bends, an index of the robot's joints.
         leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
@@ -92,7 +121,9 @@ class Body:
         has_gear_losses: Whether any gear of the robot loses power.
     """
 
-    def __init__(self, dynamics: Dynamics, gravity: float = GRAVITY) -> None:
+    def __init__(
+        self, dynamics: Dynamics, gravity: float = GRAVITY, compiled: bool = False
+    ) -> None:
         self.dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
         robot, order = dynamics.robot, dynamics.pinocchio_order[ROOT:] - ROOT
         self._order = order
@@ -131,6 +162,10 @@ class Body:
         )
         self.angles, self.velocity, self.rotation, feet = self.now
         self.feet = [Foot(*each) for each in zip(*feet)]
+        self.seen = np.zeros((4, 3))
+        still = np.eye(3), self._zero, 0, self.seen
+        self._see = compile_ahead(see_foot, self.block, *still, wanted=compiled)
+        self._memory = (self.now,) if self._see is see_foot else self.block
         # what is read each tick is bound to Pinocchio's memory: a look-up there takes a microsecond
         self.mass_matrix, self.bias = self._data.M, self._data.nle
         self._motion = (
@@ -277,6 +312,10 @@ class Body:
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
         return np.asarray(self.spin + pin.skew(self.com - point) @ self.momentum)
+
+    def see_foot(self, level: np.ndarray, measured: np.ndarray, stance: int) -> None:
+        """Fill `seen`; the arguments are those of the function `see_foot`."""
+        self._see(self._memory, level, measured, stance, self.seen)
 
     @property
     def yaw_inertia(self) -> float:

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from walking_control.controllers import FootPlan, require_motors, SteppingParameters, Task
-from walking_control.controllers.stepping.body import Body, Instant, RUBBING
+from walking_control.controllers.stepping.body import Body, RUBBING
 from walking_control.controllers.stepping.floor import Floor
 from walking_control.controllers.stepping.heading import Heading
 from walking_control.controllers.stepping.prediction import Prediction
@@ -46,9 +46,7 @@ from walking_control.controllers.stepping.whole_body import (
     WholeBody,
 )
 from walking_control.models import (
-    array_function,
     Command,
-    compile_ahead,
     Dynamics,
     motor_efforts,
     project_velocity,
@@ -92,7 +90,6 @@ class WalkingEngine:
         values: The parameters as of this tick.
         gravity: Along the floor's normal, m/s^2.
         body: What the robot is, foreseen over the delay.
-        dynamics: The `Dynamics` of the robot.
         heading: Where it shall look.
         velocity: What is aimed at.
         floor: What is known of it.
@@ -122,11 +119,12 @@ class WalkingEngine:
         require_motors(law, robot, biped=True)
         # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
         self.gravity = world.gravity * math.cos(world.slope)
-        self.body = Body(Dynamics(robot, world.gravity, world.slope), world.gravity)
-        size, self.dynamics = self.body.size, self.body.dynamics
+        dynamics = Dynamics(robot, world.gravity, world.slope)
+        self.body = Body(dynamics, world.gravity, values.compiled)
+        size = self.body.size
         self.program = _make_program(self.body, values, robot_file.start.posture)
         late = values.delay + max(motor.torque_lag for motor in robot.actuators.values())
-        self._prediction = Prediction(self.dynamics, late, velocity_lag, values.rate_smoothing)
+        self._prediction = Prediction(dynamics, late, velocity_lag, values.rate_smoothing)
         if robot_file.start.posture is not None:
             self.body.find_quickest_swing(robot_file.start.posture)
         self.touchdown = Touchdown(size)
@@ -134,11 +132,6 @@ class WalkingEngine:
         limits = step_limits(values, self.body.quickest)
         self.plan = StepPlan(limits, values.compiled)
         self.swing = SwingFoot(size, values.compiled)
-        # of the foot in the air, see `see_foot`
-        self._seen = np.zeros((4, 3))
-        still = np.eye(3), np.zeros(self.dynamics.nv), LEFT, self._seen
-        self._see = compile_ahead(see_foot, self.body.block, *still, wanted=values.compiled)
-        self._now = (self.body.now,) if self._see is see_foot else self.body.block
         self.heading, self.velocity = Heading(), VelocityAim(size)
         self.values = values
         self.reset()
@@ -158,6 +151,11 @@ class WalkingEngine:
         self.plan.reset(self.values.step_time)
         self.program.contact.spin = 0.0
         self.program.contact.rely_on(self.values.friction)
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Return the `Dynamics` of the robot."""
+        return self.body.dynamics
 
     @property
     def ahead(self) -> float:
@@ -245,21 +243,21 @@ class WalkingEngine:
         plan, foot = self.plan, 1 - self.stance
         plan.elapsed += dt
         plan.count_down(dt - self.coming(dt))  # in a silence nobody planned
-        self._look_at_foot()
+        self._see_foot()
         descent = Descent(
             foot,
             self.body.feet[foot].velocity,
-            self._seen[2],
+            self.body.seen[2],
             self.swing.velocity,
-            float(self._seen[0, 2] - self.swing.position[2]),
+            float(self.body.seen[0, 2] - self.swing.position[2]),
             plan.elapsed,
             plan.step.remaining,
         )
         return self.touchdown.has_come(contact, descent, self.values.step_time)
 
-    def _look_at_foot(self) -> None:
+    def _see_foot(self) -> None:
         """See where the foot in the air is: in each tick, and when another one is lifted."""
-        self._see(self._now, self.floor.level, self._prediction.measured, self.stance, self._seen)
+        self.body.see_foot(self.floor.level, self._prediction.measured, self.stance)
 
     def foresee_impact(self) -> None:
         """Take the foot in the air for landed when this plan acts, before its sensor can tell.
@@ -274,21 +272,21 @@ class WalkingEngine:
 
     def meet_edges(self) -> None:
         """Lift the foot in the air over an edge that it meets, or set it down before it."""
-        plan, place = self.plan, self._seen[0]
+        plan, seen = self.plan, self.body.seen
         trip, touches = self.touchdown.trip, self.touchdown.scrapes
         axes = self.body.feet[1 - self.stance].rotation[:, :2]
         tilt = np.abs(self.floor.normal @ axes) @ self._sole if touches else 0.0
         met = trip.meets(
             touches,
             self.swing,
-            place,
-            float(place[2] - 0.5 * tilt),
-            self._seen[3],
+            seen[0],
+            float(seen[0, 2] - 0.5 * tilt),
+            seen[3],
             plan.elapsed,
             plan.step.remaining,
         )
         if met and trip.lowered:
-            here, soon = self.heading.from_floor(place[:2]), trip.soon
+            here, soon = self.heading.from_floor(seen[0, :2]), trip.soon
             plan.step = plan.step._replace(foothold=here, remaining=min(soon, self.values.early))
 
     def change_feet(self) -> None:
@@ -358,8 +356,8 @@ class WalkingEngine:
         self.plan.begin()
         self.touchdown.begin_step()
         self.velocity.begun_for = self.velocity.value[:2].copy()
-        self._look_at_foot()
-        self.swing.start(*self._seen[:2])
+        self._see_foot()
+        self.swing.start(*self.body.seen[:2])
 
     def is_caught(self, share: float) -> bool:
         """Return whether the fall ends within a share of the soles and what lies between."""
@@ -518,7 +516,7 @@ class WalkingEngine:
         """
         able = min(1.0, self.values.swing_share + SPARE) * self.body.quickest
         gains = stiffness, damping, min(self.touchdown.trip.most(self.plan.elapsed), able)
-        swing, seen, slope = self.swing, self._seen, self.floor.tilted
+        swing, seen, slope = self.swing, self.body.seen, self.floor.tilted
         swing.hold(swing.motion, seen[0], seen[1], slope, swing.tilted, gains)
 
     def lowering(self) -> float:
@@ -612,32 +610,6 @@ class WalkingEngine:
             self.heading.angle,
             (self.values.sole_length, self.values.sole_width),
         )
-
-
-@array_function
-def see_foot(
-    instant: Sequence[Instant],
-    level: np.ndarray,
-    measured: np.ndarray,
-    stance: int,
-    seen: np.ndarray,
-) -> None:
-    """Find place and velocity of the foot in the air.
-
-    Args:
-        instant: One `Instant`: how the robot moves.
-        level: Turns places on the slope into level ones, ``(3, 3)``.
-        measured: Velocities before they were foreseen, ``(nv,)``.
-        stance: The other foot.
-        seen: Filled: its place from the stance foot, m, and velocity, m/s, in level axes; its
-            velocity as measured, in floor axes and in level ones, ``(4, 3)``.
-    """
-    feet, foot = instant[0].feet, 1 - stance
-    jacobian = feet.jacobian[foot][:3]
-    seen[0] = level @ (feet.position[foot] - feet.position[stance])
-    seen[1] = level @ feet.velocity[foot][:3]
-    seen[2] = jacobian @ measured
-    seen[3] = level @ jacobian @ measured
 
 
 def _make_program(body: Body, values: SteppingParameters, posture: np.ndarray | None) -> WholeBody:

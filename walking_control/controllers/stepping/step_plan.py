@@ -57,16 +57,16 @@ def step_limits(values: SteppingParameters, quickest: float) -> StepLimits:
     """Return the `StepLimits` of parameters, and of a leg's largest acceleration, m/s^2."""
     fixed = values.timing == 'fixed'
     return StepLimits(
-        values.step_time,
-        values.step_time if fixed else values.shortest_step,
-        values.step_time if fixed else values.longest_step,
-        values.step_width,
-        values.reach,
-        values.narrowest,
-        values.widest,
-        values.hip_reach,
-        min(values.swing_acceleration, values.swing_share * quickest),
-        values.lowering,
+        time=values.step_time,
+        shortest=values.step_time if fixed else values.shortest_step,
+        longest=values.step_time if fixed else values.longest_step,
+        width=values.step_width,
+        reach=values.reach,
+        narrowest=values.narrowest,
+        widest=values.widest,
+        hip_reach=values.hip_reach,
+        acceleration=min(values.swing_acceleration, values.swing_share * quickest),
+        lowering=values.lowering,
     )
 
 
@@ -369,16 +369,16 @@ def find_step(
         aim,
         elapsed,
         StepLimits(
-            limits.time,
-            limits.shortest,
-            limits.longest,
-            limits.width,
-            limits.reach,
-            limits.narrowest - out,
-            limits.widest - out,
-            limits.hip_reach,
-            limits.acceleration,
-            limits.lowering,
+            time=limits.time,
+            shortest=limits.shortest,
+            longest=limits.longest,
+            width=limits.width,
+            reach=limits.reach,
+            narrowest=limits.narrowest - out,
+            widest=limits.widest - out,
+            hip_reach=limits.hip_reach,
+            acceleration=limits.acceleration,
+            lowering=limits.lowering,
         ),
         last,
     )

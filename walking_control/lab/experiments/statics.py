@@ -46,7 +46,8 @@ class Posture:
     ) -> None:
         mechanism = load_mechanism(robot, overrides, held=False)
         self.dynamics, self.q = mechanism.dynamics, mechanism.q
-        machine, self.name = mechanism.dynamics.robot, mechanism.name
+        self.name = mechanism.name
+        machine = mechanism.dynamics.robot
         require(
             machine.base is Base.FREE,
             f'robot {machine.name}',

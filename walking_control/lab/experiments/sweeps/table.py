@@ -44,7 +44,8 @@ class SweepTable:
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:
-        self.task, self._goes_on, self.done = task, resume, set[int]()
+        self.task, self._goes_on = task, resume
+        self.done: set[int] = set()
         if file is None:
             self._scratch = tempfile.TemporaryDirectory()  # goes with us
             file = Path(self._scratch.name) / 'sweep.parquet'
