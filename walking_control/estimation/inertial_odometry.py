@@ -36,7 +36,13 @@ from walking_control.models import (
     places_of,
     WalkerState,
 )
-from walking_control.models.array_functions import array_function, as_block, inner, multiply
+from walking_control.models.array_functions import (
+    array_function,
+    as_block,
+    inner,
+    multiply,
+    taken_by,
+)
 
 LONGEST_SAMPLE = 0.1  # s: after a longer silence the IMU has said nothing of what happened
 CARRIED = 0.25  # squared specific force over squared gravity: in the air it is nearly zero
@@ -156,8 +162,7 @@ class InertialOdometry(LegOdometry):
         self.covariance: np.ndarray = views.covariance
         self._sense = compile_where_possible(sense)
         self._settle = compile_where_possible(settle)
-        # plain code takes the views
-        self._memory = (views,) if self._sense is sense else block
+        self._memory = taken_by(self._sense, block, views)
         self.reset()
 
     def reset(self) -> None:

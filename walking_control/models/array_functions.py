@@ -7,6 +7,7 @@ Dense algebra of a few rows, which most of them need, is here.
 from collections.abc import Callable
 from functools import cache
 import sys
+from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -57,6 +58,17 @@ def as_block(fields: Fields) -> tuple[Any, Fields]:
     """
     block = np.zeros(1, _layout(fields))
     return block, _fill(block, fields)
+
+
+def taken_by(function: Callable[..., Any], block: Any, views: Any) -> Any:
+    """Return what a shared function takes of `as_block`: compiled the block, plain the views.
+
+    Args:
+        function: Compiled, or as it is.
+        block: One record.
+        views: Of it.
+    """
+    return (views,) if isinstance(function, FunctionType) else block
 
 
 def _layout(fields: Any) -> np.dtype:

@@ -280,15 +280,13 @@ class Supervisor:
         age, limit = self._age, self._values.state_timeout
         if age <= limit and not waited > limit:
             return
-        # else it was under way while we slept
-        jumped = age > limit and waited < 0.5 * age
-        came = f', but came {waited:.3f} s later' if jumped or age <= limit else ''
-        self.latch(
-            'clock_jump' if jumped else 'stale_joint_state',
-            f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later{came}; '
-            f'limit {limit:g} s',
-            stamp,
-        )
+        code, came = 'stale_joint_state', f', but came {waited:.3f} s later'
+        if age > limit and waited < 0.5 * age:
+            code = 'clock_jump'
+        elif age > limit:  # else it was under way while we slept
+            came = ''
+        words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later{came}'
+        self.latch(code, f'{words}; limit {limit:g} s', stamp)
 
     def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.

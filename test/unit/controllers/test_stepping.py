@@ -492,12 +492,12 @@ def test_the_wanted_motion_does_not_run_from_the_foot():
     """A foot would chase a motion it cannot follow, and be thrown beyond its foothold."""
     swing, still = SwingFoot(), np.zeros(3)
     swing.start(np.array([0.3, 0.4, 0.1]), np.array([1.0, 0.0, -0.5]))
-    swing.hold(swing.motion, still, still, np.eye(3), swing.tilted, (900.0, 60.0, 50.0))
+    swing.hold(still, still, np.eye(3), (900.0, 60.0, 50.0))
     asked = 900.0 * swing.position[:2] + 60.0 * swing.velocity[:2]
     assert np.hypot(*asked) == pytest.approx(50.0)
     assert swing.position[2] == 0.1 and swing.velocity[2] == -0.5  # it comes down all the same
     before = swing.position.copy()
-    swing.hold(swing.motion, still, still, np.eye(3), swing.tilted, (900.0, 60.0, 51.0))
+    swing.hold(still, still, np.eye(3), (900.0, 60.0, 51.0))
     np.testing.assert_array_equal(swing.position, before)
 
 

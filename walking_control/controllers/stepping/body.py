@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from walking_control.controllers.stepping.size import GRAVITY, LEG, Size
 from walking_control.models import compile_ahead, Dynamics, passive_torques, ROOT
-from walking_control.models.array_functions import array_function, as_block
+from walking_control.models.array_functions import array_function, as_block, taken_by
 from walking_control.statics.program import loaded_joints
 
 FLAT = 10.0  # m: what a tilted sole counts against the length of a leg
@@ -165,7 +165,7 @@ class Body:
         self.seen = np.zeros((4, 3))
         still = np.eye(3), self._zero, 0, self.seen
         self._see = compile_ahead(see_foot, self.block, *still, wanted=compiled)
-        self._memory = (self.now,) if self._see is see_foot else self.block
+        self._memory = taken_by(self._see, self.block, self.now)
         # what is read each tick is bound to Pinocchio's memory: a look-up there takes a microsecond
         self.mass_matrix, self.bias = self._data.M, self._data.nle
         self._motion = (

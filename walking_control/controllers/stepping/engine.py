@@ -516,8 +516,7 @@ class WalkingEngine:
         """
         able = min(1.0, self.values.swing_share + SPARE) * self.body.quickest
         gains = stiffness, damping, min(self.touchdown.trip.most(self.plan.elapsed), able)
-        swing, seen, slope = self.swing, self.body.seen, self.floor.tilted
-        swing.hold(swing.motion, seen[0], seen[1], slope, swing.tilted, gains)
+        self.swing.hold(self.body.seen[0], self.body.seen[1], self.floor.tilted, gains)
 
     def lowering(self) -> float:
         """Return how much higher than usual over the stance foot the base shall be, m."""

@@ -43,8 +43,7 @@ class SwingFoot:
     """Desired motion of the swing foot, from the stance foot, in floor axes.
 
     Attributes: `position`: m, ``(3,)``. `velocity`: m/s, ``(3,)``. `acceleration`: m/s^2, ``(3,)``.
-    `motion`: the three, ``(3, 3)``. `tilted`: the same on the slope, as `hold` found it. `hold`:
-    `hold_swing`, compiled where that is asked for.
+    `motion`: the three, ``(3, 3)``. `tilted`: the same on the slope, as `hold` found it.
 
     Args:
         size: Of the robot.
@@ -58,7 +57,7 @@ class SwingFoot:
         still, way = self.motion, SwingWay(np.zeros(2), 1.0, 1.0)
         self._advance = compile_ahead(advance_swing, still, way, (1.0,) * 10, wanted=compiled)
         hold = still, *still[:2], still, self.tilted, (1.0,) * 3
-        self.hold = compile_ahead(hold_swing, *hold, wanted=compiled)
+        self._hold = compile_ahead(hold_swing, *hold, wanted=compiled)
 
     def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
         """Begin a swing where the foot is, as it moves.
@@ -102,6 +101,16 @@ class SwingFoot:
                 self._size.acceleration,
             ),
         )
+
+    def hold(
+        self,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        slope: np.ndarray,
+        gains: tuple[float, float, float],
+    ) -> None:
+        """Keep the desired motion near the foot, and turn it onto the slope; see `hold_swing`."""
+        self._hold(self.motion, position, velocity, slope, self.tilted, gains)
 
 
 @array_function

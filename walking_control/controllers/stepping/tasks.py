@@ -42,8 +42,9 @@ class FootTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         feet = program.body.feet
         error = self.motion[0] - (feet[self.foot].position - feet[self.origin].position)
-        wanted = self.motion[1:].ravel().tolist() + error.tolist()
-        program.ask(FOOT, self.gains, *wanted, 0, 3, self.foot, 0, False)
+        program.pull(
+            FOOT, self.gains, self.motion[1], self.motion[2], error, 0, 3, self.foot, 0, False
+        )
 
 
 class FootTurnTask(NamedTuple):
@@ -61,8 +62,9 @@ class FootTurnTask(NamedTuple):
         """Add what is wanted to a program that has begun."""
         rotation = program.body.feet[self.foot].rotation
         error = rotation @ pin.log3(rotation.T @ self.rotation)
-        wanted = *self.velocity.tolist(), *self.acceleration.tolist(), *error.tolist()
-        program.ask(FOOT, self.gains, *wanted, *self.axes.indices(3)[:2], self.foot, 3, self.own)
+        first, end, _ = self.axes.indices(3)
+        place = first, end, self.foot, 3, self.own
+        program.pull(FOOT, self.gains, self.velocity, self.acceleration, error, *place)
 
 
 class TrunkTask(NamedTuple):
@@ -78,10 +80,9 @@ class TrunkTask(NamedTuple):
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
         error = pin.log3(program.body.rotation.T @ self.heading @ self.turn)
-        wanted = *self.velocity.tolist(), *self.acceleration.tolist(), *error.tolist()
-        program.ask(TRUNK, self.tilt, *wanted, 0, 2)
+        program.pull(TRUNK, self.tilt, self.velocity, self.acceleration, error, 0, 2)
         if self.yaw is not None:
-            program.ask(TRUNK, self.yaw, *wanted, 2, 3)
+            program.pull(TRUNK, self.yaw, self.velocity, self.acceleration, error, 2, 3)
 
 
 class HeightTask(NamedTuple):
@@ -103,7 +104,7 @@ class HeightTask(NamedTuple):
         size = body.size.acceleration
         acceleration = min(max(acceleration, LOWEST * size), HIGHEST * size)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ velocity)
-        program.ask(GIVEN, (gains.weight,), 0, 3, 1, acceleration - drift, *up.tolist())
+        program.ask(GIVEN, gains.weight, 0, 3, 1, acceleration - drift, *up.tolist())
 
 
 class JointTask(NamedTuple):
@@ -123,7 +124,7 @@ class JointTask(NamedTuple):
             + gains.stiffness * (self.angle - angle)
             + gains.damping * (self.velocity - rate)
         )
-        program.ask(GIVEN, (gains.weight,), column, 1, 1, wanted, 1.0)
+        program.ask(GIVEN, gains.weight, column, 1, 1, wanted, 1.0)
 
 
 class BalanceTask(NamedTuple):
@@ -155,11 +156,11 @@ class PressureTask(NamedTuple):
         contact, place, column = program.contact, self.place, program.column(self.foot)
         if contact.blade:
             ahead = program.body.feet[self.foot].rotation[:2, 0]
-            program.ask(GIVEN, (self.weight,), column, 4, 1, 0, 0, 0, float(ahead @ place), 1)
+            program.ask(GIVEN, self.weight, column, 4, 1, 0, 0, 0, float(ahead @ place), 1)
         if contact.size == 6:
             x, y = place[:2].tolist()
             rows = 0.0, 0.0, -y, 1.0, 0.0, 0.0, 0.0, 0.0, x, 0.0, 1.0, 0.0
-            program.ask(GIVEN, (self.weight,), column, 6, 2, 0.0, 0.0, *rows)
+            program.ask(GIVEN, self.weight, column, 6, 2, 0.0, 0.0, *rows)
 
 
 class TorsionTask(NamedTuple):
@@ -171,4 +172,4 @@ class TorsionTask(NamedTuple):
 
     def add_to(self, program: WholeBody) -> None:
         """Add what is wanted to a program that has begun."""
-        program.ask(GIVEN, (self.weight,), program.column(self.foot) + 3, 1, 1, self.moment, 1.0)
+        program.ask(GIVEN, self.weight, program.column(self.foot) + 3, 1, 1, self.moment, 1.0)

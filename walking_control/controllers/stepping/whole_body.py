@@ -16,7 +16,7 @@ import numpy as np
 
 from walking_control.controllers.stepping.body import Body, Instant
 from walking_control.models import array_function, compile_ahead, GearedMotor, ROOT
-from walking_control.models.array_functions import as_block
+from walking_control.models.array_functions import as_block, taken_by
 from walking_control.statics import Contact, FRICTION, solvers, wrench_limits
 from walking_control.statics.solvers import Problem
 
@@ -168,12 +168,11 @@ def turn_about_normal(rotation: np.ndarray) -> np.ndarray:
 def rows_of(kind: int, own: np.ndarray, now: Instant) -> tuple[np.ndarray, np.ndarray, int]:
     """Return what a wish says: rows and values, rows @ (unknowns from a column) = values.
 
-    Its numbers are, of GIVEN: its weight, the column, how many unknowns, how many rows, their
-    values, the rows. The others pull, acceleration + stiffness * error + damping * (velocity - its
-    own): their `Gains`; velocity and acceleration that are wanted and what is missing, of three
-    axes each; FIRST, the first axis that counts, and LAST, the one after them; TRUNK no more; FOOT:
-    WHICH foot, PART: 0 or 3: whether it moves or turns, and OWN: whether the axes are its own, not
-    the floor's.
+    Its numbers are, after its weight: GIVEN: the column, how many unknowns, how many rows, their
+    values, the rows. The others pull: stiffness and damping; velocity and acceleration that are
+    wanted and what is missing, of three axes each; FIRST, the first axis that counts, and LAST, the
+    one after them; TRUNK no more; FOOT: WHICH foot, PART: 0 or 3: whether it moves or turns, and
+    OWN: whether the axes are its own, not the floor's.
 
     Args:
         kind: Of the wish.
@@ -186,7 +185,8 @@ def rows_of(kind: int, own: np.ndarray, now: Instant) -> tuple[np.ndarray, np.nd
     if kind == GIVEN:
         values, rows = own[4 : 4 + int(own[3])], own[4 + int(own[3]) :].copy()
         return rows.reshape(int(own[3]), int(own[2])), values, int(own[1])
-    (stiffness, damping), wanted, asked, error = (own[0], own[1]), own[3:6], own[6:9], own[9:FIRST]
+    stiffness, damping = own[1], own[2]
+    wanted, asked, error = own[3:6], own[6:9], own[9:FIRST]
     first, last, axes = int(own[FIRST]), int(own[LAST]), np.eye(3)
     if kind == TRUNK:
         asked = asked + stiffness * error + damping * (wanted - now.velocity[3:ROOT])
@@ -204,7 +204,8 @@ def add_wishes(wishes: np.ndarray, now: Instant, hessian: np.ndarray, gradient: 
     """Add wishes as weighted least squares.
 
     Args:
-        wishes: Wish by wish: its kind, how many numbers follow, and as `rows_of` says, ``(n,)``.
+        wishes: Wish by wish: its kind, how many numbers follow, its weight, and as `rows_of`
+            says, ``(n,)``.
         now: How the robot moves.
         hessian: Changed in place, ``(n, n)``.
         gradient: Changed in place, ``(n,)``.
@@ -214,7 +215,7 @@ def add_wishes(wishes: np.ndarray, now: Instant, hessian: np.ndarray, gradient: 
         own = wishes[begin + 2 : begin + 2 + int(wishes[begin + 1])]
         some, values, first = rows_of(int(wishes[begin]), own, now)
         rows, last = np.ascontiguousarray(some), first + some.shape[1]
-        weighted = own[0 if wishes[begin] == GIVEN else 2] * rows.T
+        weighted = own[0] * rows.T
         hessian[first:last, first:last] += weighted @ rows
         gradient[first:last] -= weighted @ np.ascontiguousarray(values)
         begin += 2 + len(own)
@@ -388,13 +389,12 @@ class WholeBody:
         self.acceleration = np.zeros(body.nv)
         self.feasible = True
         self.begin(())
-        # plain code takes the views
         matrices = body.mass_matrix, body.bias, self._program()
         self._fill = compile_ahead(
             fill_program, block, np.zeros(0), body.block, *matrices, wanted=compiled
         )
-        self._bound_to = (self._bounds,) if self._fill is fill_program else block
-        self._now = (body.now,) if self._fill is fill_program else body.block
+        self._bound_to = taken_by(self._fill, block, self._bounds)
+        self._now = taken_by(self._fill, body.block, body.now)
 
     def begin(self, standing: Sequence[int]) -> None:
         """Begin a new program for a support: the indices of the feet that stand."""
@@ -419,17 +419,40 @@ class WholeBody:
         """
         size, width = rows.shape
         told = np.broadcast_to(values, size).tolist()
-        self.ask(GIVEN, (weight,), first, width, size, *told, *rows.ravel().tolist())
+        self.ask(GIVEN, weight, first, width, size, *told, *rows.ravel().tolist())
 
-    def ask(self, kind: int, gains: Sequence[float], *numbers: float) -> None:
+    def ask(self, kind: int, weight: float, *numbers: float) -> None:
         """Add a wish.
 
         Args:
             kind: GIVEN, TRUNK or FOOT.
-            gains: How strongly it pulls, and how much it counts: `Gains`; of GIVEN the weight.
-            numbers: That `rows_of` reads of this kind behind those.
+            weight: Of the squared error.
+            numbers: That `rows_of` reads of this kind, behind the weight.
         """
-        self._wished += (kind, len(gains) + len(numbers), *gains, *numbers)
+        self._wished += (kind, 1 + len(numbers), weight, *numbers)
+
+    def pull(
+        self,
+        kind: int,
+        gains: Gains,
+        velocity: np.ndarray,
+        acceleration: np.ndarray,
+        error: np.ndarray,
+        *place: int,
+    ) -> None:
+        """Add a wish that pulls: acceleration + stiffness * error + damping * (velocity - its own).
+
+        Args:
+            kind: FOOT or TRUNK.
+            gains: How strongly.
+            velocity: That is wanted, ``(3,)``.
+            acceleration: Likewise.
+            error: What is missing, ``(3,)``.
+            place: The rest of its numbers, see `rows_of`.
+        """
+        stiffness, damping, weight = gains
+        motion = *velocity.tolist(), *acceleration.tolist(), *error.tolist()
+        self.ask(kind, weight, stiffness, damping, *motion, *place)
 
     def column(self, foot: int) -> int:
         """Return the first column of the forces on a foot that stands.
@@ -477,7 +500,7 @@ class WholeBody:
         wishes = np.array(self._wished, dtype=float)
         count = self._fill(self._bound_to, wishes, self._now, body.mass_matrix, body.bias, program)
         firm = len(bound) - 2 * (nv - ROOT)  # what is left without the limits of joints
-        for kept in (count, firm, equalities):
+        for kept in dict.fromkeys((count, firm, equalities)):
             x = self.solver(Problem(hessian, gradient, rows[:kept], bound[:kept], equalities)).x
             if x is not None:
                 break
